@@ -41,14 +41,8 @@ def until(
 ) -> T:
     """Wait until `condition` returns something true, and return that.
 
-    Args:
-        what: The state, for the error.
-        condition: Looks whether it is there.
-        state: What the error shows; by default the last thing that `condition` returned.
-        patience_s: The longest wait, in seconds.
-
-    Raises:
-        NeverError: The state does not come.
+    After `patience_s` seconds, raises `NeverError`, which tells `what` did not come, and the `state` (by default, what
+    `condition` returned last).
     """
     for found in _looks(what, condition, state, patience_s):
         if found:

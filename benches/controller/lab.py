@@ -187,12 +187,7 @@ def carried(net: OpenFlowNetwork, count: int = len(MIDDLE)) -> dict[str, float]:
 
 
 class Connected:
-    """A Multipath TCP connection from a to b.
-
-    Attributes:
-        here: The socket of a.
-        there: The socket of b.
-    """
+    """A Multipath TCP connection from a to b: the socket of each."""
 
     def __init__(self, net: OpenFlowNetwork) -> None:
         """Open it; the subflows follow on their own."""

@@ -29,11 +29,7 @@ FABRIC = "spine-leaf:8x56x2"
 
 
 def start(name: str) -> Process:
-    """Start a controller.
-
-    Raises:
-        LoadError: It does not start listening.
-    """
+    """Start a controller. Raises `LoadError` if it does not start listening."""
     port = free_port()
     if name == YARDSTICK:
         return Process(name, ["benches.controller.learning_switch", str(port)], port)
@@ -57,11 +53,7 @@ def offer(name: str, fabric: str) -> list[str]:
 def measure(
     names: list[str], fabric: str, rounds: int, connections: int, memory: int, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """All figures of the load.
-
-    Raises:
-        LoadError: A controller or the load generator failed.
-    """
+    """All figures of the load. Raises `LoadError` if a controller or the load generator failed."""
     closed = closed_loop(names, fabric, rounds, connections, tell)
     result: dict[str, Any] = {"closed": closed}
     if WEFT in names:

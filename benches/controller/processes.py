@@ -26,18 +26,12 @@ class LoadError(Exception):
 
 
 class Process:
-    """A controller process, ended when the block exits.
-
-    Attributes:
-        name: Its name in the figures.
-        port: The port that switches connect to.
-    """
+    """A controller process, ended when the block exits; its name in the figures, and the port for switches."""
 
     def __init__(self, name: str, module: Sequence[str], port: int) -> None:
         """Start `python -m` with these arguments, and wait until switches can connect.
 
-        Raises:
-            LoadError: It ends, or does not listen in time.
+        Raises `LoadError` if it ends, or does not listen in time.
         """
         self.name, self.port = name, port
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 # closed with the process
@@ -87,11 +81,7 @@ class Process:
 
 
 def load(controller: Process, *arguments: str) -> dict[str, Any]:
-    """Load a controller; returns the generator's report.
-
-    Raises:
-        LoadError: The generator failed or timed out.
-    """
+    """Load a controller; returns the generator's report. Raises `LoadError` if the generator failed or timed out."""
     command = [*pinned(1), str(LOAD), "--controller", f"127.0.0.1:{controller.port}", "--process", str(controller.pid)]
     try:
         done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=LOAD_S, check=False)

@@ -33,11 +33,7 @@ PLACES = (
 
 
 def measure(name: str, fabric: str, connections: int, in_progress: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Shares of a controller's time.
-
-    Raises:
-        LoadError: py-spy is not installed, or is not permitted to sample.
-    """
+    """Shares of a controller's time. Raises `LoadError` if py-spy is not installed, or is not permitted to sample."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     spy = shutil.which("py-spy", path=places)
     if spy is None:

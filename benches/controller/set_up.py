@@ -16,14 +16,9 @@ from benches.controller.processes import ROOT, LoadError
 
 
 def measure(connections: int, proactive: int) -> dict[str, Any]:
-    """Run it in a jail of its own.
+    """Open connections in a jail of its own, each with `proactive` paths installed when it is requested.
 
-    Args:
-        connections: Number of connections to open.
-        proactive: Paths to install when one is requested.
-
-    Raises:
-        LoadError: The run failed; the reason is on standard error.
+    Raises `LoadError` if the run failed; the reason is on standard error.
     """
     inside = [sys.executable, "-m", "benches.controller.inside", str(connections), str(proactive)]
     jail = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]

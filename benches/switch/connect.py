@@ -69,11 +69,7 @@ def ready(path: Path) -> Path:
 
 
 def measure(modes: list[str], rounds: int, seconds: float, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Connections a second and set-up latency, as ratios to the bridge.
-
-    Raises:
-        LabError: Connections fail.
-    """
+    """Connections a second and set-up latency, as ratios to the bridge. Raises `LabError` if connections fail."""
     result: dict[str, Any] = {}
     for shape in (one_switch, leaf_spine):
         with Lab() as lab:

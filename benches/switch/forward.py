@@ -128,8 +128,7 @@ def announce(rig: Rig) -> None:
 def measure(names: list[str], rounds: int, seconds: float, progress: Callable[[str], None]) -> dict[str, Any]:
     """Forwarding by each switch, as ratios to the bridge.
 
-    Raises:
-        LabError: A switch does not forward, or frames did not use the flows' entries.
+    Raises `LabError` if a switch does not forward, or frames did not use the flows' entries.
     """
     values: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in names} for kind in KINDS}
     with Lab() as lab:

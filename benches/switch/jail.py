@@ -60,8 +60,7 @@ def run(module: str, arguments: list[str], limit: float) -> int:
 def furnish() -> None:
     """Inside: mounts private file systems for pins, namespace names and sockets.
 
-    Raises:
-        EmulationError: A file system cannot be mounted.
+    Raises `EmulationError` if a file system cannot be mounted.
     """
     jail.furnish()
     for place in ("/run/netns", "/run/weft", "/run/lock"):

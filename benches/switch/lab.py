@@ -19,11 +19,7 @@ class LabError(Exception):
 
 
 def run(*command: str, text: str | None = None, limit: float = 60.0) -> str:
-    """The output of a command.
-
-    Raises:
-        LabError: It fails, or takes more than `limit` seconds.
-    """
+    """The output of a command. Raises `LabError` if it fails, or takes more than `limit` seconds."""
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=limit)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -34,11 +30,7 @@ def run(*command: str, text: str | None = None, limit: float = 60.0) -> str:
 
 
 def wait_for(what: str, condition: Callable[[], bool], limit: float = 20.0) -> None:
-    """Waits until `condition` holds.
-
-    Raises:
-        LabError: It does not within `limit` seconds.
-    """
+    """Waits until `condition` holds. Raises `LabError` if it does not within `limit` seconds."""
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:

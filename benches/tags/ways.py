@@ -12,14 +12,7 @@ LENGTH = 64
 
 @dataclass(frozen=True)
 class Table:
-    """A flow table.
-
-    Attributes:
-        rules: Number of rules.
-        kinds: Number of kinds: rules of one priority and one pair of prefix lengths.
-        v6: Whether they are IPv6 rules.
-        prefix: Whether they match prefixes instead of addresses.
-    """
+    """A flow table: its rules, of how many kinds (one priority, one pair of prefix lengths), IPv6 or prefixes."""
 
     rules: int
     kinds: int

@@ -36,12 +36,9 @@ Watch = Callable[[str, float, float], None]
 
 
 class Aggregates:
-    """The reductions of runs, in their order.
+    """The reductions of at least one run, in their order.
 
-    Args:
-        runs: The runs, at least one.
-        folder: Where reductions of large results are kept; None to keep none.
-        watch: Called while large results are read.
+    Those of large results are kept in `folder`, unless it is None; `watch` is called while large results are read.
     """
 
     def __init__(self, runs: Sequence[Run], folder: Path | None, watch: Watch) -> None:
@@ -126,14 +123,9 @@ class Aggregates:
         compute: Callable[[Sequence[str]], Tables],
         files: Sequence[str] = (FLOWS,),
     ) -> Tables:
-        """Tables computed from `files` of groups of runs.
+        """Tables that `compute` makes of `files` of groups of runs; their column `ENTRY` has the group.
 
-        Args:
-            name: Of the file in which they are kept.
-            groups: The runs of each group.
-            settings: Everything else on which the tables depend.
-            compute: Computes the tables of some groups; their column `ENTRY` has the group.
-            files: The files of each run that are read.
+        They are kept in a file called `name`. `settings`: everything else on which the tables depend.
         """
         found = [self._found(file) for file in files]
         stamp_of = {

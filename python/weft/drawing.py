@@ -98,12 +98,10 @@ def drawn_links(fabric: Graph) -> list[int]:
 
 
 def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None, *, small: bool = False) -> str:
-    """The drawing as one SVG element with its own style sheet.
+    """The drawing as one SVG element with its own style sheet; higher tiers are on top.
 
-    Args:
-        fabric: The fabric; nodes are placed by their coordinates, higher tiers on top.
-        utilisation: Used share of each link's rate, in the order of `fabric.links`; None to draw all links alike.
-        small: For a drawing a third as wide: thicker lines, and no names.
+    `utilisation` is the used share of each link's rate, in the order of `fabric.links`; None draws all links alike. A
+    `small` drawing, a third as wide, has thicker lines and no names.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
     places, height = _places(fabric, nodes)

@@ -36,13 +36,7 @@ class Pair:
 
 
 class PointFlows:
-    """The measured flows of a point.
-
-    Args:
-        results: The results.
-        point: A point of the sweep.
-        classes: The classes, in order.
-    """
+    """The measured flows of a point of the sweep."""
 
     def __init__(self, results: Results, point: str, classes: Sequence[str]) -> None:
         self.classes = list(classes)

@@ -50,12 +50,8 @@ _UTILISATION, _QUEUE = "link_utilisation", "queue_bytes"
 def link_series(results: Results, point: str, links: Sequence[str], steps: int) -> LinkSeries | None:
     """The series of the links named in `links` (``e0->a1``) at a point; None if no link was sampled there.
 
-    Args:
-        results: The results.
-        point: A point of the sweep.
-        links: Entities of the series.
-        steps: Maximum number of steps of the time axis, which ends like that of other time series: with the
-            measurement window, or with the run if more bytes left the links after it.
+    The time axis has at most so many `steps`, and ends like that of other time series: with the measurement window, or
+    with the run if more bytes left the links after it.
     """
     heads = {run.id: results.aggregates.heads()[run.id] for run in results.finished if run.point == point}
     interval = min(int(head.get("interval_ps") or 0) for head in heads.values()) or 10**9
@@ -81,16 +77,9 @@ def paired_differences(
 ) -> dict[tuple[str, str], dict[str, tuple[np.ndarray, np.ndarray]]]:
     """The difference between each two schemes, link by link, paired by seed, and the half-width of its 95 % interval.
 
-    Pairs of schemes with different seeds are left out: the difference of their means is not that of the same seeds.
-
-    Args:
-        table: Rows of `Results.links` of one point.
-        schemes: The schemes, in order.
-        links: Ends of the links.
-        metrics: Columns of `table`.
-
-    Returns:
-        By pair and metric, two arrays with a value per link; zero for a link that is not in the table.
+    By pair and metric, two arrays with a value per link, zero for a link that is not in `table` (rows of
+    `Results.links` of one point). Pairs of schemes with different seeds are left out: the difference of their means is
+    not that of the same seeds.
     """
     known = pl.DataFrame(links, {"from": pl.String, "to": pl.String}, orient="row").with_row_index("link")
     table = table.filter(pl.col("scheme").is_in(list(schemes)))
@@ -135,14 +124,10 @@ def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> I
 
 
 def _in_steps(found: _Samples, shape: tuple[int, int], planned: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """A run's mean utilisation and largest queue of each link in each step.
+    """A run's mean utilisation and largest queue of each link in each step; `shape`: numbers of links and of steps.
 
-    Sums are in the order of the samples, so that their last digits are always the same.
-
-    Args:
-        found: The samples of the run.
-        shape: Numbers of links and steps.
-        planned: Number of samples in a step; None to count them.
+    Sums are in the order of the samples, so that their last digits are always the same. `planned` is the number of
+    samples in a step; None to count them.
     """
     links, steps = shape
     taken: int | np.ndarray

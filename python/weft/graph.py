@@ -50,8 +50,7 @@ class Link:
 class Graph:
     """Hosts and switches, and the links between them.
 
-    Attributes:
-        links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
+    Each full-duplex link is two adjacent ones: first from its first end, then the reverse.
     """
 
     name: str

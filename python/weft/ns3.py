@@ -27,11 +27,7 @@ _TCP = {"tcp": "cubic", "20": "cubic"}
 
 
 def find(*, build: bool) -> Path | None:
-    """The reference program, or None.
-
-    Args:
-        build: Build it (about a minute) if libns3-dev is installed and it is not built yet.
-    """
+    """The reference program, or None; with `build`, it is built (about a minute) if libns3-dev is installed."""
     named = os.environ.get("WEFT_NS3_REFERENCE")
     if named:
         return Path(named)

@@ -83,11 +83,8 @@ def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
 
     The samples are those after the window's start, up to its end or that of the run: table sizes after the run are
     unknown. None without a sample. A switch without a row at a sample time had an empty table. An emulation samples
-    irregularly, so all times with a row count.
-
-    Args:
-        summary: With the sizes that `sampled` adds.
-        metric: One of `weft.reduction.TABLE_SIZES`.
+    irregularly, so all times with a row count. `summary` has the sizes that `sampled` adds, `metric` is one of
+    `weft.reduction.TABLE_SIZES`.
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
@@ -211,9 +208,7 @@ def events(results: Results) -> list[Row]:
 def collectives(results: Results, baseline: str | None = None) -> list[Row]:
     """Completion of each collective, by point, collective and scheme; empty without collectives.
 
-    Args:
-        results: The results.
-        baseline: A label of `Results.schemes` to compare with, seed by seed.
+    Others are compared with `baseline`, a label of `Results.schemes`, seed by seed.
     """
     named: dict[str, tuple[int, str]] = {}
 

@@ -84,15 +84,9 @@ class Database:
             return _plain(self._run(lambda: pl.DataFrame(self._connection.sql(text))))
 
     def write(self, sql: str, form: str, out: BinaryIO | None = None) -> None:
-        """Write the answer in one of `FORMATS`, in memory that does not depend on its size.
+        """Write the answer in one of `FORMATS`, to `out` or the target of `opened`; memory does not depend on its size.
 
-        Args:
-            sql: The query.
-            form: A key of `FORMATS`.
-            out: Where to write; default the target given to `opened`.
-
-        Raises:
-            QueryError: The query is wrong, or needs what it must not use.
+        Raises `QueryError` if the query is wrong, or needs what it must not use.
         """
         with self._columns_named(sql):
             text = self._finite(self._checked(sql)) if form == "json" else self._checked(sql)
@@ -178,12 +172,9 @@ class Database:
     def _run(
         self, work: Callable[[], _T], meanwhile: Callable[[], None] = _nothing, close: Callable[[], None] = _nothing
     ) -> _T:
-        """Do `work` in a thread, so that Ctrl-C ends it and progress is seen.
+        """Do `work` with the connection in a thread, so that Ctrl-C ends it and progress is seen.
 
-        Args:
-            work: Uses the connection.
-            meanwhile: Called again and again until it ends.
-            close: Called if `work` is to end early, before waiting for it.
+        `meanwhile` is called again and again until it ends; `close` if it is to end early, before waiting for it.
         """
         outcome: list[_T] = []
         errors: list[BaseException] = []
@@ -233,14 +224,8 @@ class Database:
 def opened(results: Runs, target: Path | None = None, watch: Watch = _ignore) -> Iterator[Database]:
     """A database over the finished runs, closed at the end of the block.
 
-    Args:
-        results: The results to query.
-        target: A file that `Database.write` may write.
-        watch: Called several times a second while a query runs.
-
-    Raises:
-        ResultsError: No run has finished, or a file of a run is missing.
-        QueryError: DuckDB is not installed.
+    `Database.write` may write the file `target`; `watch` is called several times a second while a query runs. Raises
+    `ResultsError` if no run has finished or a file of a run is missing, and `QueryError` if DuckDB is not installed.
     """
     try:
         import duckdb

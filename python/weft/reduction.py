@@ -37,10 +37,8 @@ OF_FLOWS = tuple(dict.fromkeys(["class", *IDENTITY, *(name for value in _OF_RUN 
 def of_flows(flows: pl.DataFrame) -> Tables:
     """The metrics of each run: a row for each class (`classes`), and one over all classes (`whole`).
 
-    `whole` also has `identity`, equal in runs with the same measured flows, and `untimed`, whatever their starts.
-
-    Args:
-        flows: The measured flows of some runs, from `weft.rows.flow_rows`.
+    `flows` are the measured flows of some runs, from `weft.rows.flow_rows`. `whole` also has `identity`, equal in runs
+    with the same measured flows, and `untimed`, whatever their starts.
     """
     classes = flows.group_by(ENTRY, "class", maintain_order=True).agg(_OF_RUN)
     whole = flows.group_by(ENTRY, maintain_order=True).agg(_OF_RUN)
@@ -55,11 +53,7 @@ def _named(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 
 def of_summaries(summaries: Mapping[str, Mapping[str, Any]]) -> Tables:
-    """The summaries without their lists of links and nodes, and the links as a table.
-
-    Args:
-        summaries: ``summary.json`` by run.
-    """
+    """The summaries by run, without their lists of links and nodes, and the links as a table."""
     heads = {
         run: json.dumps({key: value for key, value in summary.items() if key not in PER_LINK})
         for run, summary in summaries.items()

@@ -50,11 +50,7 @@ class _Part(Results):
 
 
 class _Several(Results):
-    """The runs of several directories.
-
-    Args:
-        parts: The directories by the names they have in labels; the first one has the baseline.
-    """
+    """The runs of several directories, by the names these have in labels; the first one has the baseline."""
 
     keeps = False
 

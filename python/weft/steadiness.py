@@ -53,9 +53,8 @@ class Mark:
 def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:
     """The mark of a group of runs; None if all of them count.
 
-    Args:
-        runs: The scheme and point of each run, in any form, and its ``summary.json``. Growth, and the share of bytes
-            that has arrived, are judged over all runs of one of them.
+    `runs` has the scheme and point of each, in any form, and its ``summary.json``. Growth, and the share of bytes that
+    has arrived, are judged over all runs of one of them.
     """
     points: dict[Hashable, list[Mapping[str, Any]]] = {}
     for point, summary in runs:

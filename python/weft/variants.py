@@ -23,11 +23,8 @@ def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = Non
 
     The less the key changes the flows, the fairer the comparison. Names are easier to compare than numbers, and few
     values easier than many. The other keys remain for axes and panels, and so does a single key with numbers, such as a
-    load, unless it is one of ``[transport]``.
-
-    Args:
-        points: The overrides of each run.
-        baseline: A value of a key, such as ``0.2`` or ``load=0.2``, whose key is compared.
+    load, unless it is one of ``[transport]``. `points` has the overrides of each run; `baseline` is a value of a key,
+    such as ``0.2`` or ``load=0.2``, whose key is compared.
     """
     varied = varied_keys(points)
     if not varied or any(_of_scheme(key) for key in varied):
@@ -47,11 +44,7 @@ def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = Non
 
 
 def varied_keys(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The swept keys with several values, and these.
-
-    Args:
-        points: The overrides of each run.
-    """
+    """The swept keys with several values, and these, from the overrides of each run."""
     values: dict[str, dict[str, Any]] = {}
     for overrides in points:
         for key, value in overrides.items():
@@ -106,11 +99,8 @@ def dimensions(overrides: Mapping[str, Any], compared: str | None) -> dict[str, 
 def label_of(baseline: str, labels: Mapping[str, Any], compared: str | None) -> str | None:
     """The label that a user means; None if none fits.
 
-    Args:
-        baseline: A label, its first words such as the scheme without parameters (the first such label is meant), or
-            a compared value as in `values_of`.
-        labels: The labels, with the value of the compared key.
-        compared: See `compared_key`.
+    `baseline` is a label, its first words such as the scheme without parameters (the first such label is meant), or a
+    compared value as in `values_of`. `labels` have the value of the key `compared` (see `compared_key`).
     """
     if baseline in labels:
         return baseline
@@ -130,10 +120,7 @@ def _means(baseline: str, label: str, key: str, value: Any) -> bool:
 def scheme_label(overrides: Mapping[str, Any], default: str, compared: str | None = None) -> str:
     """The name of a run's variant or scheme with the values that are compared, e.g. ``flowlet gap=500 us``.
 
-    Args:
-        overrides: Of the run.
-        default: The scheme's name where the sweep has none.
-        compared: See `compared_key`.
+    `default` is the scheme's name where the sweep has none; `compared`: see `compared_key`.
     """
     name, variant = default, overrides.get(VARIANT_KEY)
     parameters: dict[str, Any] = {}

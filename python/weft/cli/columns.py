@@ -17,13 +17,7 @@ _MEASURED = 10_000
 
 
 def in_parts(console: Console, columns: Sequence[T], table: Callable[[Sequence[T]], Table]) -> list[Table]:
-    """The fewest tables that show `columns` within the terminal's width, with about equally many columns each.
-
-    Args:
-        console: The terminal.
-        columns: The columns, in order.
-        table: Builds a table from some of the columns.
-    """
+    """The fewest tables that show `columns` within the terminal's width, with about equally many columns each."""
     whole = console.options.update(width=_MEASURED)
     for number in range(1, len(columns) + 1):
         size = -(-len(columns) // number)

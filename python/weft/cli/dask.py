@@ -29,8 +29,7 @@ Dask = Annotated[
 def connected(address: str | None, threads: int | None) -> Iterator[Cluster | None]:
     """The cluster at an address, for the block; None without an address.
 
-    Raises:
-        ClusterError: The address is not valid, nobody answers there, or no worker is suitable.
+    Raises `ClusterError` if the address is not valid, nobody answers there, or no worker is suitable.
     """
     if address is None:
         yield None

@@ -49,14 +49,9 @@ def answer_shell() -> None:
 
 
 def write_pages(group: Any, directory: Path) -> list[Path]:
-    """Write a manual page for the command `weft` and each of its subcommands.
+    """Write a manual page for the command `weft` (`group`, as made by Typer) and each of its subcommands.
 
-    Args:
-        group: The command, as made by Typer.
-        directory: Where to write `weft.1`, `weft-run.1` ...
-
-    Raises:
-        OutputError: A file cannot be written.
+    Raises `OutputError` if a file cannot be written.
     """
     written = []
     for context in _contexts(typer.Context(group, info_name="weft")):

@@ -18,13 +18,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Address:
-    """A scheduler, or a number of workers to start here.
-
-    Attributes:
-        text: As the user typed it.
-        scheduler: Address of the scheduler; None for `local`.
-        local: Number of workers to start on this machine.
-    """
+    """A scheduler, or a number of workers to start on this machine; and the text that the user typed."""
 
     text: str
     scheduler: str | None = None
@@ -34,8 +28,7 @@ class Address:
 def parse(text: str) -> Address:
     """Read an address: ``tcp://HOST:PORT``, a scheduler file, or ``local:N``.
 
-    Raises:
-        ClusterError: It is none of these, or the file cannot be read.
+    Raises `ClusterError` if it is none of these, or the file cannot be read.
     """
     kind, _, number = text.partition(":")
     if kind == "local":

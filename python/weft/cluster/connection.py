@@ -99,8 +99,7 @@ class Cluster:
     def open(self) -> None:
         """Connect, and wait for a suitable worker.
 
-        Raises:
-            ClusterError: The scheduler cannot be reached, or there are workers, but no suitable one.
+        Raises `ClusterError` if the scheduler cannot be reached, or there are workers, but no suitable one.
         """
         _silence()
         self._thread.start()

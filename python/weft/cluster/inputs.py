@@ -25,8 +25,7 @@ class Inputs:
     def wait(self, hashes: Iterable[str], is_stopped: Callable[[], bool]) -> bool:
         """Wait until all of these files are here; False if stopped before.
 
-        Raises:
-            OSError: A file could not be written.
+        Raises `OSError` if a file could not be written.
         """
         for name in hashes:
             with self._changed:

@@ -164,9 +164,8 @@ class Sweep:
     async def _answer(self, key: str, task: Future[dict[str, Any]]) -> dict[str, Any]:
         """The answer of a task.
 
-        Raises:
-            _LostError: No worker has it: Dask leaves a task alone that it could give to nobody, even if a suitable
-                worker joins later.
+        Raises `_LostError` if no worker has it: Dask leaves a task alone that it could give to nobody, even if a
+        suitable worker joins later.
         """
         answer = asyncio.create_task(_result(task))
         renewed = asyncio.create_task(self._workers.renewed.wait())
@@ -217,11 +216,7 @@ class Sweep:
         return True
 
     def _store(self, point: Point, contents: dict[str, bytes]) -> None:
-        """Store a small result.
-
-        Raises:
-            LocalError: It cannot be stored.
-        """
+        """Store a small result. Raises `LocalError` if it cannot be stored."""
         with transfer.placed(self._directory, point.id) as into:
             for name, content in contents.items():
                 transfer.write(into / name, content, 0)
@@ -310,11 +305,7 @@ def _reason(error: Exception) -> str:
 
 
 async def _result(task: Future[dict[str, Any]]) -> dict[str, Any]:
-    """What a task returned.
-
-    Raises:
-        UnsoundError: It is not an answer.
-    """
+    """What a task returned. Raises `UnsoundError` if it is not an answer."""
     answer = await task
     if not isinstance(answer, dict):
         raise transfer.UnsoundError("a task returned something else")

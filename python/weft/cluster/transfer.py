@@ -26,11 +26,7 @@ class UnsoundError(Exception):
 
 
 class LocalError(Exception):
-    """This machine cannot store a result.
-
-    Attributes:
-        is_disk_full: Because the disk or the quota is full.
-    """
+    """This machine cannot store a result; `is_disk_full`: because the disk or the quota is full."""
 
     def __init__(self, message: str, cause: OSError) -> None:
         super().__init__(message)
@@ -40,8 +36,7 @@ class LocalError(Exception):
 def check_sizes(files: Any) -> dict[str, int]:
     """The sizes of a result's files, as a worker gave them.
 
-    Raises:
-        UnsoundError: These are not the files of a result.
+    Raises `UnsoundError` if these are not the files of a result.
     """
     names = set(_weft.result_files())
     if not isinstance(files, dict) or set(files) != names:
@@ -54,8 +49,7 @@ def check_sizes(files: Any) -> dict[str, int]:
 def check_contents(files: Any) -> dict[str, bytes]:
     """The contents of a small result's files, as a worker gave them.
 
-    Raises:
-        UnsoundError: These are not the files of a small result.
+    Raises `UnsoundError` if these are not the files of a small result.
     """
     if not isinstance(files, dict) or not all(isinstance(content, bytes) for content in files.values()):
         raise UnsoundError("contents are not bytes")
@@ -85,11 +79,7 @@ async def receive(client: Client, session: str, address: str, token: str, files:
 
 
 def write(path: Path, piece: bytes, offset: int) -> None:
-    """Write a piece of a file, the first of which creates it.
-
-    Raises:
-        LocalError: It cannot be written.
-    """
+    """Write a piece of a file, the first of which creates it. Raises `LocalError` if it cannot be written."""
     try:
         with path.open("ab" if offset else "wb") as file:
             file.write(piece)
@@ -101,8 +91,7 @@ def write(path: Path, piece: bytes, offset: int) -> None:
 def placed(directory: _weft.SweepDirectory, point_id: str) -> Iterator[Path]:
     """A directory for the files of a result, which gets the result's name after the block, or is removed.
 
-    Raises:
-        LocalError: It cannot be created or renamed.
+    Raises `LocalError` if it cannot be created or renamed.
     """
     try:
         into = Path(directory.begin(point_id))
@@ -119,11 +108,7 @@ def placed(directory: _weft.SweepDirectory, point_id: str) -> Iterator[Path]:
 
 
 async def send(client: Client, session: str, address: str, sha: str, directory: _weft.SweepDirectory) -> None:
-    """Copy an input file to a worker.
-
-    Raises:
-        Exception: The worker cannot be reached, or cannot store it.
-    """
+    """Copy an input file to a worker. Raises `Exception` if the worker cannot be reached, or cannot store it."""
     name, size = next((name, size) for name, found, size in directory.inputs() if found == sha)
     for offset in range(0, max(size, 1), PIECE):
         piece = directory.input(name, offset, PIECE)

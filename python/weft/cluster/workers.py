@@ -60,11 +60,7 @@ class Workers:
         return sum(threads // self._threads for threads in self.usable.values())
 
     async def gather(self) -> None:
-        """Wait until a worker is usable.
-
-        Raises:
-            ClusterError: There are workers, but none that is suitable.
-        """
+        """Wait until a worker is usable. Raises `ClusterError` if there are workers, but none that is suitable."""
         while not self.usable:
             await self.look()
             self.check()
@@ -123,8 +119,7 @@ class Workers:
     def check(self) -> None:
         """Raise an error if workers are there but none is suitable; warn if there is none.
 
-        Raises:
-            ClusterError: No worker has been suitable for some seconds.
+        Raises `ClusterError` if no worker has been suitable for some seconds.
         """
         if self.usable or time.monotonic() - self._since < _GRACE_SECONDS:
             return

@@ -13,12 +13,7 @@ from .errors import ControllerError
 
 @dataclass(frozen=True)
 class Address:
-    """An IP address and a TCP port.
-
-    Attributes:
-        host: An IPv4 or IPv6 address; empty for all addresses of the machine.
-        port: 1 to 65535, or 0 for any free port.
-    """
+    """An IP address, empty for all of the machine, and a TCP port, 0 for any free one."""
 
     host: str
     port: int
@@ -27,8 +22,7 @@ class Address:
     def parse(cls, text: str, option: str, usual: int) -> Address:
         """Parse the value of `option`; `usual` is the port to suggest in error messages.
 
-        Raises:
-            ControllerError: The value is not an address with a port.
+        Raises `ControllerError` if the value is not an address with a port.
         """
         host, colon, port = text.rpartition(":")
         if not colon:

@@ -99,8 +99,7 @@ def version_name(version: int) -> str:
 def versions(hello: bytes) -> set[int]:
     """The versions that a Hello offers: those in its bitmap, else all up to the version in its header (section 6.3.1).
 
-    Raises:
-        MalformedError: Its elements are malformed.
+    Raises `MalformedError` if its elements are malformed.
     """
     try:
         return set(OpenFlow.versions(hello))
@@ -111,8 +110,7 @@ def versions(hello: bytes) -> set[int]:
 def read(message: bytes) -> Any:
     """Decode a message of version 1.3 to one of this module's types; None for messages that are not used.
 
-    Raises:
-        MalformedError: It cannot be decoded.
+    Raises `MalformedError` if it cannot be decoded.
     """
     try:
         found = OpenFlow.read(message)

@@ -29,9 +29,8 @@ _LIMIT = 1000
 async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
     """Serve requests on the socket `path`.
 
-    Raises:
-        ControllerError: Another controller uses the socket, it cannot be created, or its directory does not exist (only
-            the default one is created).
+    Raises `ControllerError` if another controller uses the socket, it cannot be created, or its directory does not
+    exist (only the default one is created).
     """
     handlers = {f"/v1/{what}": partial(_show, service, what) for what in status.WHAT}
     try:

@@ -11,12 +11,7 @@ _LAST = 4096
 
 
 class Latency:
-    """Durations.
-
-    Attributes:
-        total: Number of values.
-        sum_s: Sum of all values.
-    """
+    """Durations: their number and sum."""
 
     def __init__(self) -> None:
         self.total = 0

@@ -37,12 +37,7 @@ _OWN = struct.Struct(f"!3sBQQ{_PROOF_BYTES}s")
 
 @dataclass(frozen=True)
 class Signer:
-    """Creates frames, and verifies that received frames are its own.
-
-    Attributes:
-        controller: The controller's id.
-        key: At least 16 secret bytes.
-    """
+    """Creates frames with the controller's id, and recognises its own by a key of at least 16 secret bytes."""
 
     controller: int
     key: bytes
@@ -52,14 +47,9 @@ class Signer:
         return hmac.digest(self.key, _PROOF.pack(dpid, port, self.controller, number), "sha256")[:_PROOF_BYTES]
 
     def frame(self, dpid: int, port: int, address: bytes, number: int, ttl_s: int) -> bytes:
-        """A frame to send from a port.
+        """A frame to send from a port of a switch, which has the MAC `address`.
 
-        Args:
-            dpid: The switch.
-            port: Its port.
-            address: The port's MAC address, 6 bytes.
-            number: Sequence number, higher than in all earlier frames of the port.
-            ttl_s: Lifetime in seconds.
+        `number` is higher than in all earlier frames of the port, `ttl_s` the lifetime in seconds.
         """
         own = _OWN.pack(_ORGANISATION, _SUBTYPE, self.controller, number, self.proof(dpid, port, number))
         parts = (
@@ -90,12 +80,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Foreign:
-    """A frame of another device.
-
-    Attributes:
-        chassis: Its chassis id in printable form.
-        is_controller: Whether it looks like a frame of another OpenFlow controller.
-    """
+    """A frame of another device: its chassis id in printable form, and whether it looks like a controller's."""
 
     chassis: str
     is_controller: bool

@@ -10,13 +10,7 @@ from typing import NamedTuple
 
 
 class Split(NamedTuple):
-    """One metric whose values are several counters.
-
-    Attributes:
-        label: The label that tells them apart.
-        text: Description.
-        counters: The label's values, and the counter of each.
-    """
+    """One metric whose values are several counters, by value of its label."""
 
     label: str
     text: str

@@ -12,8 +12,7 @@ from .errors import ControllerError
 def check(folder: Path) -> None:
     """Make sure that no other user controls ``/tmp/weft-UID``; other directories are the user's own choice.
 
-    Raises:
-        ControllerError: It is a symbolic link or not a directory, or another user owns it or can write to it.
+    Raises `ControllerError` if it is a symbolic link or not a directory, or another user owns it or can write to it.
     """
     if folder.parent != Path("/tmp") or not os.path.lexists(folder):
         return

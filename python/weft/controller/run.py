@@ -20,8 +20,7 @@ _log = logging.getLogger(__name__)
 def run(settings: Settings) -> None:
     """Run until SIGINT or SIGTERM.
 
-    Raises:
-        ControllerError: A required address, socket or package is not available.
+    Raises `ControllerError` if a required address, socket or package is not available.
     """
     asyncio.run(_run(settings))
 

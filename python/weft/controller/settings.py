@@ -73,11 +73,7 @@ class Settings:
     answer_s: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check that the settings are consistent.
-
-        Raises:
-            ControllerError: `proactive` exceeds `paths`.
-        """
+        """Check that the settings are consistent. Raises `ControllerError` if `proactive` exceeds `paths`."""
         if self.proactive is not None and self.proactive > self.paths:
             raise ControllerError(
                 f"--proactive {self.proactive}: a set has only {plural(self.paths, 'path')}",
@@ -107,13 +103,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected network, from a fabric file.
-
-    Attributes:
-        name: Name of the fabric.
-        switches: Datapath ids by name.
-        cables: Links as pairs of switch names; parallel links are repeated.
-    """
+    """The expected network, from a fabric file: datapath ids by name, and a pair of switches for each link."""
 
     name: str
     switches: dict[str, int]
@@ -160,10 +150,7 @@ def dpids_of(names: Sequence[str]) -> dict[str, int]:
 
     They are the results of `dpid_of` if these are distinct. Otherwise, as in Weft's own fabrics (`e0`, `a0`, `c0`), if
     every name is at most four letters and a number, the letters' ASCII codes precede the number (`e3` is 0x65 and 3:
-    0000006500000003).
-
-    Raises:
-        ControllerError: A name implies no datapath id, or two imply the same one.
+    0000006500000003). Raises `ControllerError` if a name implies no datapath id, or two imply the same one.
     """
     plain = {name: dpid_of(name) for name in names}
     if None not in plain.values() and len(set(plain.values())) == len(names):

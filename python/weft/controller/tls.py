@@ -18,13 +18,7 @@ HANDSHAKE_S = 10.0
 
 @dataclass(frozen=True)
 class Tls:
-    """The TLS files.
-
-    Attributes:
-        key: The controller's private key, PEM.
-        certificate: Its certificate, PEM, with intermediate certificates if any.
-        authority: The CA certificates that sign the switches' certificates, PEM.
-    """
+    """The TLS files, PEM: the controller's private key and certificate, and the CAs that sign the switches'."""
 
     key: Path
     certificate: Path
@@ -34,8 +28,7 @@ class Tls:
     def of(cls, key: Path | None, certificate: Path | None, authority: Path | None) -> Tls | None:
         """The files given on the command line; None if none were given.
 
-        Raises:
-            ControllerError: Only some of the three were given.
+        Raises `ControllerError` if only some of the three were given.
         """
         given = {"--tls-key": key, "--tls-cert": certificate, "--tls-ca": authority}
         missing = [name for name, path in given.items() if path is None]
@@ -51,8 +44,7 @@ class Tls:
     def context(self) -> ssl.SSLContext:
         """The context for incoming connections: TLS 1.2 or later, and switches need a certificate signed by the CA.
 
-        Raises:
-            ControllerError: A file cannot be read or is not valid.
+        Raises `ControllerError` if a file cannot be read or is not valid.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -80,12 +72,7 @@ class Tls:
 
 
 class Securing(asyncio.Protocol):
-    """A connection during its TLS handshake, before it becomes a switch's.
-
-    Attributes:
-        host: Its address.
-        peer: Its address and port, as text.
-    """
+    """A connection during its TLS handshake, before it becomes a switch's."""
 
     def __init__(
         self,

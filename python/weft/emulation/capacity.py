@@ -73,8 +73,7 @@ def estimate(plan: Plan, cores: int | None = None) -> Estimate:
 def judge(plan: Plan) -> list[str]:
     """Warnings about a run that may be too much for this machine.
 
-    Raises:
-        EmulationError: It is far too much, or memory is insufficient.
+    Raises `EmulationError` if it is far too much, or memory is insufficient.
     """
     asked = estimate(plan)
     room = _available_memory()

@@ -34,23 +34,12 @@ _ALL_ROWS = 1_000_000
 
 
 class Controller:
-    """A running `weft controller`; a context manager that starts and stops it.
-
-    Attributes:
-        process: Its process.
-    """
+    """A running `weft controller`; a context manager that starts and stops it."""
 
     def __init__(self, forwarding: str, fabric: Path, log: Path, options: Sequence[str] = ()) -> None:
-        """Start it, and wait until it listens.
+        """Start it with `forwarding` (`smoc` or `spanning-tree`) and further `options`, and wait until it listens.
 
-        Args:
-            forwarding: `smoc` or `spanning-tree`.
-            fabric: The fabric file of the expected network.
-            log: Its log file.
-            options: Further command-line options.
-
-        Raises:
-            EmulationError: It does not start.
+        Raises `EmulationError` if it does not start.
         """
         self._log = log
         command = interpreter.module("weft", "controller", "--forwarding", forwarding, "--fabric", str(fabric))
@@ -82,8 +71,7 @@ class Controller:
     def ask(self, what: str) -> dict[str, Any]:
         """The output of `weft controller show WHAT --json`, with all rows.
 
-        Raises:
-            EmulationError: It does not respond.
+        Raises `EmulationError` if it does not respond.
         """
         try:
             return client.ask(_SOCKET, what, _ALL_ROWS)
@@ -93,8 +81,7 @@ class Controller:
     def wait_for(self, network: OpenFlowNetwork) -> None:
         """Wait until it knows the role of every port of every switch.
 
-        Raises:
-            EmulationError: It does not in time, or assigns a wrong role.
+        Raises `EmulationError` if it does not in time, or assigns a wrong role.
         """
         expected = {name: _roles(network, name) for name in network.dpids}
         found: dict[str, dict[int, str]] = {}

@@ -28,12 +28,7 @@ class Faults:
         self._set([number for number, cable in enumerate(self._plan.cables) if not cable.up], up=False)
 
     def happen(self, event: Event, started: float) -> dict[str, Any]:
-        """Carry out an event; returns its record.
-
-        Args:
-            event: An event of the plan.
-            started: Start of the run, in `time.monotonic()`.
-        """
+        """Carry out an event of the plan; returns its record. The run `started` then, in `time.monotonic()`."""
         self._set(event.cables, up=bool(event.up))
         happened = time.monotonic() - started
         return {

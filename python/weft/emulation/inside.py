@@ -133,8 +133,7 @@ class Replay:
     def carry_out(self) -> None:
         """Replay the flows until all have ended or the limit has passed.
 
-        Raises:
-            EmulationError: The load generator or an event failed.
+        Raises `EmulationError` if the load generator or an event failed.
         """
         plan = self._plan
         memories = self._network.memories

@@ -72,21 +72,13 @@ class Transfer:
 
 
 def check() -> None:
-    """Check that iperf3 is installed.
-
-    Raises:
-        EmulationError: It is not installed.
-    """
+    """Check that iperf3 is installed. Raises `EmulationError` if it is not installed."""
     if program("iperf3") is None:
         raise EmulationError("missing: iperf3", "`make emulation` installs the package iperf3 (Debian, Ubuntu)")
 
 
 def version() -> str:
-    """The version of iperf3, e.g. `3.12`.
-
-    Raises:
-        EmulationError: It is not installed.
-    """
+    """The version of iperf3, e.g. `3.12`. Raises `EmulationError` if it is not installed."""
     check()
     said = subprocess.run([str(program("iperf3")), "--version"], capture_output=True, text=True, check=False).stdout
     words = said.split()
@@ -104,20 +96,10 @@ def transfer(
     wrap: Callable[[list[str]], list[str]] = list,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Transfer:
-    """Send at full speed for some seconds.
+    """Send at full speed for some seconds, from one namespace to another.
 
-    Args:
-        source: Namespace of the sender, as a path.
-        destination: Namespace of the receiver, as a path.
-        address: Address of the receiver.
-        seconds: Duration.
-        congestion: The sender's congestion control.
-        streams: Number of parallel connections.
-        wrap: Transforms the command to run, e.g. `mptcp.wrapped`.
-        meanwhile: Called while the sender runs; must return before the sender ends.
-
-    Raises:
-        EmulationError: iperf3 failed, or took too long.
+    `wrap` transforms the command to run, e.g. `mptcp.wrapped`. `meanwhile` is called while the sender runs, and must
+    return before it ends. Raises `EmulationError` if iperf3 failed, or took too long.
     """
     check()
     own = [str(program("iperf3")), "--port", str(PORT), "--interval", str(INTERVAL_S), "--json"]
@@ -151,8 +133,7 @@ def transfer(
 def read(sent: str, received: str) -> Transfer:
     """Parse the JSON reports of both sides.
 
-    Raises:
-        EmulationError: One of them reports an error or is not a valid report.
+    Raises `EmulationError` if one of them reports an error or is not a valid report.
     """
     client, server = _report(sent, "sender"), _report(received, "receiver")
     try:

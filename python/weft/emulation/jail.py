@@ -33,11 +33,7 @@ _MOUNTS = (
 
 
 class Jail:
-    """A running jail.
-
-    Attributes:
-        process: The `unshare` process, which ends with the jail.
-    """
+    """A running jail; it ends with `process`, the `unshare` process."""
 
     def __init__(
         self,
@@ -99,8 +95,7 @@ class Jail:
 def furnish() -> None:
     """Mount the jail's file systems: /sys of its own network, a BPF file system, an empty /run.
 
-    Raises:
-        EmulationError: A mount fails.
+    Raises `EmulationError` if a mount fails.
     """
     for kind, where in _MOUNTS:
         done = subprocess.run([required("mount"), "-t", kind, kind, where], capture_output=True, text=True, check=False)

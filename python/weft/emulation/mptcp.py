@@ -64,8 +64,7 @@ class Subflow:
 def check() -> None:
     """Check that this machine supports MPTCP.
 
-    Raises:
-        EmulationError: The kernel does not support it, or `mptcpize` is not installed.
+    Raises `EmulationError` if the kernel does not support it, or `mptcpize` is not installed.
     """
     if not setting("net.mptcp.enabled").exists():
         raise EmulationError(
@@ -82,8 +81,7 @@ def check() -> None:
 def aliases(address: str, subflows: int) -> list[str]:
     """The alias addresses of a host for the given number of subflows per connection.
 
-    Raises:
-        EmulationError: More than the kernel allows, or the host's address leaves no room for aliases.
+    Raises `EmulationError` if more than the kernel allows, or the host's address leaves no room for aliases.
     """
     if not 1 <= subflows <= MOST_SUBFLOWS:
         raise EmulationError(f"{subflows} subflows: Linux supports 1 to {MOST_SUBFLOWS} per connection")
@@ -96,14 +94,8 @@ def aliases(address: str, subflows: int) -> list[str]:
 def configure(interface: str, address: str, subflows: int, *, opens: bool) -> dict[str, str]:
     """Enable MPTCP in the thread's current namespace; returns the settings, read back.
 
-    Args:
-        interface: The host's interface.
-        address: The host's address.
-        subflows: Subflows per connection, including the first.
-        opens: Whether this host opens them, from alias addresses; otherwise it only accepts them.
-
-    Raises:
-        EmulationError: The kernel rejects the configuration.
+    With `opens`, the host opens so many subflows per connection, including the first, from alias addresses; otherwise
+    it only accepts them. Raises `EmulationError` if the kernel rejects the configuration.
     """
     there = write(SETTINGS)
     lines = [f"mptcp limits set subflows {subflows - 1} add_addr_accepted 0", "mptcp endpoint flush"]
@@ -119,8 +111,7 @@ def configure(interface: str, address: str, subflows: int, *, opens: bool) -> di
 def wrapped(command: list[str]) -> list[str]:
     """The command, run with MPTCP sockets instead of TCP sockets.
 
-    Raises:
-        EmulationError: The kernel has no MPTCP, or `mptcpize` is not installed.
+    Raises `EmulationError` if the kernel has no MPTCP, or `mptcpize` is not installed.
     """
     check()
     return [str(program(WRAPPER)), "run", *command]

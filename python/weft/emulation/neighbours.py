@@ -106,10 +106,8 @@ def acquaint(
     """Before a run that starts warm: the source of each flow sends its destination a datagram.
 
     So the two hosts resolve each other's address, which they then keep, and the switches learn the way to both. On a
-    busy machine this takes longer: hosts that do not know each other yet send again.
-
-    Raises:
-        EmulationError: Hosts do not know each other after `ACQUAINT_S`.
+    busy machine this takes longer: hosts that do not know each other yet send again. Raises `EmulationError` if hosts
+    do not know each other after `ACQUAINT_S`.
     """
     pairs = sorted({(flow["src"], flow["dst"]) for flow in flows})
     for first in range(0, len(pairs), _AT_ONCE):

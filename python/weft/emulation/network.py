@@ -18,10 +18,7 @@ from .stack import Stack, ip_batch
 class Network(Nodes):
     """Built by `configure` and `start`, in a jail; its switches are `WeftSwitch`es.
 
-    Attributes:
-        settings: The hosts' settings, read back.
-        route: The attributes of their routes, read back.
-        memories: Changes the hosts' neighbour entries; None if these are permanent.
+    `settings` and `route` of the hosts are read back; `memories` changes their neighbour entries, None if permanent.
     """
 
     def __init__(self, plan: Plan, stack: Stack, delays: bool) -> None:
@@ -39,8 +36,7 @@ class Network(Nodes):
     def configure(self, told: Callable[[float], None]) -> None:
         """Shape all links and configure the hosts; `told` is called with the progress, from 0 to 1.
 
-        Raises:
-            EmulationError: The kernel rejects a setting.
+        Raises `EmulationError` if the kernel rejects a setting.
         """
         shapes = shaping.shapes(self.plan, self._delays)
         if self.plan.tags:
@@ -71,11 +67,7 @@ class Network(Nodes):
         )
 
     def ask(self, switch: str, what: str, method: str = "GET") -> Any:
-        """Query the control socket of a switch.
-
-        Raises:
-            EmulationError: It refused, or does not respond.
-        """
+        """Query the control socket of a switch. Raises `EmulationError` if it refused, or does not respond."""
         from .weft_mininet import ControlError
 
         try:
@@ -86,8 +78,7 @@ class Network(Nodes):
     def start(self) -> None:
         """Start the switches and wait until they know the roles of their ports.
 
-        Raises:
-            EmulationError: They do not in time.
+        Raises `EmulationError` if they do not in time.
         """
         from .weft_mininet import ControlError
 

@@ -24,25 +24,13 @@ _OWN = "/proc/self/ns/net"
 class Nodes:
     """Hosts in their own namespaces, switches in this process's unless configured otherwise, and links between them.
 
-    Nothing forwards yet.
-
-    Attributes:
-        plan: The plan.
-        net: The Mininet network.
-        hosts: Mininet's hosts by their name in the plan.
-        switches: Mininet's switches by their name in the plan.
+    Nothing forwards yet. `hosts` and `switches` are Mininet's, by their name in the plan.
     """
 
     def __init__(self, plan: Plan, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
-        """Create them, in a jail.
+        """Create them, in a jail; `told` returns the parameters of a switch, `switch` is the switches' Mininet class.
 
-        Args:
-            plan: The plan with the fabric.
-            switch: Mininet class of the switches.
-            told: Returns the parameters of a switch.
-
-        Raises:
-            EmulationError: Mininet is not installed.
+        Raises `EmulationError` if Mininet is not installed.
         """
         find_mininet()
         from mininet.log import setLogLevel
@@ -91,10 +79,8 @@ class Nodes:
     ) -> tuple[dict[str, str], str]:
         """Configure a host, in its namespace; returns its settings and its route's attributes, read back.
 
-        In the names of further `settings` and in `ip -batch` lines for `neighbours`, `{dev}` is its interface.
-
-        Raises:
-            EmulationError: The kernel rejects a setting.
+        In the names of further `settings` and in `ip -batch` lines for `neighbours`, `{dev}` is its interface. Raises
+        `EmulationError` if the kernel rejects a setting.
         """
         device = self.interface(host.name)
         more = {key.format(dev=device): value for key, value in settings.items()}
@@ -108,8 +94,7 @@ class Nodes:
     def wait_for_links(self) -> None:
         """Wait until every interface passes frames, except those of links that are down.
 
-        Raises:
-            EmulationError: One does not in time.
+        Raises `EmulationError` if one does not in time.
         """
         places = {node: self.place(node) for node in (*self.hosts, *self.switches)}
         until = time.monotonic() + _LINKS_S

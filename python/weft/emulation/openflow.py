@@ -58,8 +58,7 @@ name = "single_path"
 def datapath_ids(switches: Sequence[str]) -> dict[str, int]:
     """The datapath ids of switches by name, as `weft controller --fabric` derives them from all names.
 
-    Raises:
-        EmulationError: A name implies no datapath id, or two imply the same one.
+    Raises `EmulationError` if a name implies no datapath id, or two imply the same one.
     """
     try:
         return dpids_of(switches)
@@ -70,27 +69,17 @@ def datapath_ids(switches: Sequence[str]) -> dict[str, int]:
 class OpenFlowNetwork(Nodes):
     """The constructor builds the network; from `start` on, it forwards under its controllers. A context manager.
 
-    Attributes:
-        switch: Open vSwitch, with a bridge for every switch of the plan, named after it.
-        stack: The hosts' TCP.
-        warnings: Differences from the plan.
-        settings: The hosts' settings, read back.
-        route: The attributes of their routes, read back.
+    `switch` is Open vSwitch, with a bridge for every switch of the plan; `settings` and `route` of the hosts are read
+    back.
     """
 
     def __init__(
         self, plan: Plan, *, controllers: Sequence[str] = (), subflows: int = 1, openers: Iterable[str] = ()
     ) -> None:
-        """Create nodes and links, shape the links, configure the hosts.
+        """Create nodes and links, shape the links, configure the hosts; without `controllers`, rules are added by hand.
 
-        Args:
-            plan: The plan with the fabric and the transport.
-            controllers: Controllers of all switches, e.g. `tcp:127.0.0.1:6653`; if empty, rules are added by hand.
-            subflows: Subflows per MPTCP connection; 1 leaves MPTCP on, without further subflows.
-            openers: Hosts that open subflows; the others accept them.
-
-        Raises:
-            EmulationError: A requirement is missing on this machine, or the kernel rejects a setting.
+        `openers` open so many subflows per MPTCP connection (1 leaves MPTCP on), the other hosts accept them. Raises
+        `EmulationError` if a requirement is missing on this machine, or the kernel rejects a setting.
         """
         find_mininet()
         from .topology import BridgeSwitch
@@ -131,18 +120,13 @@ class OpenFlowNetwork(Nodes):
         self.stop()
 
     def address(self, host: str) -> str:
-        """The first address of a host.
-
-        Raises:
-            KeyError: There is no such host.
-        """
+        """The first address of a host. Raises `KeyError` if there is no such host."""
         return {one.name: one.address for one in self.plan.hosts}[host]
 
     def port(self, switch: str, neighbour: str) -> int:
         """The OpenFlow port of a switch towards a neighbour, the first if there are several.
 
-        Raises:
-            EmulationError: There is no link between the two.
+        Raises `EmulationError` if there is no link between the two.
         """
         for cable in self.plan.cables:
             for end, other in (cable.ends, cable.ends[::-1]):

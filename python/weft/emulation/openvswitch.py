@@ -61,8 +61,7 @@ _LOG_LINES = 5
 class OpenVSwitch:
     """One `ovsdb-server` with one `ovs-vswitchd`; a context manager that starts and stops them.
 
-    Attributes:
-        directory: Directory of their files; created if missing, in a jail below /run.
+    `directory`, of their files, is created if missing; in a jail below /run.
     """
 
     directory: Path
@@ -79,8 +78,7 @@ class OpenVSwitch:
     def start(self) -> None:
         """Start both in the network namespace of this thread and wait until they serve.
 
-        Raises:
-            EmulationError: Open vSwitch is not installed, or a daemon does not start.
+        Raises `EmulationError` if Open vSwitch is not installed, or a daemon does not start.
         """
         check()
         for interface in {name for _, name in socket.if_nameindex()} & set(_OWN_INTERFACES.values()):
@@ -123,11 +121,7 @@ class OpenVSwitch:
         daemon.wait()
 
     def recover(self) -> None:
-        """Restart the switch after `crash`, and wait until it serves.
-
-        Raises:
-            EmulationError: It does not start.
-        """
+        """Restart the switch after `crash`, and wait until it serves. Raises `EmulationError` if it does not start."""
         self._launch_switch()
         if self._datapath == USER_SPACE:
             self._widen()
@@ -135,8 +129,7 @@ class OpenVSwitch:
     def add(self, bridges: Iterable[Bridge]) -> None:
         """Create bridges and wait until they and all their ports exist; then they connect to their controllers.
 
-        Raises:
-            EmulationError: A name or port is not valid, or an interface is missing.
+        Raises `EmulationError` if a name or port is not valid, or an interface is missing.
         """
         for bridge in bridges:
             check_bridge(bridge)
@@ -157,16 +150,14 @@ class OpenVSwitch:
     def remove(self, name: str) -> None:
         """Remove a bridge, as if the switch failed: its ports stay as interfaces, without a switch.
 
-        Raises:
-            EmulationError: There is no such bridge.
+        Raises `EmulationError` if there is no such bridge.
         """
         self._configure("del-br", name)
 
     def connected(self, name: str) -> bool:
         """Whether a bridge has a connection to one of its controllers.
 
-        Raises:
-            EmulationError: There is no such bridge.
+        Raises `EmulationError` if there is no such bridge.
         """
         controllers = self._configure("get", "bridge", name, "controller").strip("[]\n ")
         ids = controllers.split(", ") if controllers else []
@@ -175,8 +166,7 @@ class OpenVSwitch:
     def wait_connected(self, names: Iterable[str], limit_s: float = _READY_S) -> None:
         """Wait until bridges are connected to a controller.
 
-        Raises:
-            EmulationError: One is not within `limit_s` seconds.
+        Raises `EmulationError` if one is not within `limit_s` seconds.
         """
         for name in names:
             _wait(f"switch {name} not connected to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
@@ -184,26 +174,17 @@ class OpenVSwitch:
     def add_rules(self, bridge: str, rules: Iterable[str], limit_s: float = _READY_S) -> None:
         """Add rules as `ovs-ofctl add-flows` takes them, e.g. `priority=10,in_port=1,actions=output:2`.
 
-        Raises:
-            EmulationError: One of them is refused, or they take more than `limit_s` seconds.
+        Raises `EmulationError` if one of them is refused, or they take more than `limit_s` seconds.
         """
         _run([*self._ofctl("add-flows", bridge, limit_s), "-"], "\n".join(rules) + "\n", limit_s)
 
     def count(self, bridge: str) -> int:
-        """Number of rules of a bridge.
-
-        Raises:
-            EmulationError: There is no such bridge.
-        """
+        """Number of rules of a bridge. Raises `EmulationError` if there is no such bridge."""
         said = _run(self._ofctl("dump-aggregate", bridge))
         return int(said.rpartition("flow_count=")[2])
 
     def cached(self) -> int:
-        """Number of flows in the datapath of all bridges.
-
-        Raises:
-            EmulationError: The switch does not respond.
-        """
+        """Number of flows in the datapath of all bridges. Raises `EmulationError` if the switch does not respond."""
         said = _run([*self._appctl, "dpctl/show"])
         match = re.search(r"^ *flows: (\d+)$", said, re.MULTILINE)
         return int(match.group(1)) if match else 0
@@ -211,8 +192,7 @@ class OpenVSwitch:
     def rules(self, bridge: str) -> list[str]:
         """The rules of a bridge as `ovs-ofctl dump-flows` prints them.
 
-        Raises:
-            EmulationError: There is no such bridge.
+        Raises `EmulationError` if there is no such bridge.
         """
         lines = _run(self._ofctl("dump-flows", bridge)).splitlines()
         return [line.strip() for line in lines if "cookie=" in line]
@@ -220,8 +200,7 @@ class OpenVSwitch:
     def set_port(self, bridge: str, port: int, *, up: bool) -> None:
         """Set an OpenFlow port administratively up or down; its link keeps its carrier.
 
-        Raises:
-            EmulationError: There is no such bridge or port.
+        Raises `EmulationError` if there is no such bridge or port.
         """
         _run([*self._ofctl("mod-port", bridge), str(port), "up" if up else "down"])
 
@@ -279,8 +258,7 @@ class OpenVSwitch:
     def buffers(self) -> list[tuple[int, int]]:
         """Send and receive buffer sizes of the switch's packet sockets; empty if the kernel forwards.
 
-        Raises:
-            EmulationError: The switch does not run, or its sockets are not accessible.
+        Raises `EmulationError` if the switch does not run, or its sockets are not accessible.
         """
         found = []
         for packet_socket in packet_sockets(self._daemons[-1].pid):
@@ -317,11 +295,7 @@ class OpenVSwitch:
 
 
 def check() -> None:
-    """Check that Open vSwitch is installed.
-
-    Raises:
-        EmulationError: A program or the database schema is missing.
-    """
+    """Check that Open vSwitch is installed. Raises `EmulationError` if a program or the database schema is missing."""
     missing = [name for name in PROGRAMS if program(name) is None]
     if not SCHEMA.is_file():
         missing.append(str(SCHEMA))
@@ -351,11 +325,7 @@ def has_family(name: str) -> bool:
 
 
 def version() -> str:
-    """The version of Open vSwitch, e.g. `3.1.0`.
-
-    Raises:
-        EmulationError: It is not installed.
-    """
+    """The version of Open vSwitch, e.g. `3.1.0`. Raises `EmulationError` if it is not installed."""
     check()
     said = _run([required("ovs-vswitchd"), "--version"])
     match = re.search(r"\(Open vSwitch\) (\S+)", said)

@@ -26,13 +26,9 @@ _INSTALL = (
 
 
 def check(own: Sequence[str] = _EMULATES) -> None:
-    """Check that this machine can run emulations.
+    """Check that this machine can run emulations with Weft's programs in `own`.
 
-    Args:
-        own: Weft programs that are needed.
-
-    Raises:
-        EmulationError: It is not Linux, the user is not root, or a program or Mininet is missing.
+    Raises `EmulationError` if it is not Linux, the user is not root, or a program or Mininet is missing.
     """
     if sys.platform != "linux":
         raise EmulationError(
@@ -59,11 +55,7 @@ def program(name: str) -> str | None:
 
 
 def required(name: str) -> str:
-    """The path of a program.
-
-    Raises:
-        EmulationError: It is not found.
-    """
+    """The path of a program. Raises `EmulationError` if it is not found."""
     found = program(name)
     if found is None:
         raise EmulationError(f"missing: {name}")
@@ -73,8 +65,7 @@ def required(name: str) -> str:
 def find_mininet() -> None:
     """Make `import mininet` work: unchanged, else with Debian's package, without the rest of its directory.
 
-    Raises:
-        EmulationError: Mininet is not installed.
+    Raises `EmulationError` if Mininet is not installed.
     """
     if importlib.util.find_spec("mininet") is not None:
         return

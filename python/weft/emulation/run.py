@@ -24,14 +24,7 @@ _LOG_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan that can be emulated here, with its settings.
-
-    Attributes:
-        plan: The plan.
-        stack: The hosts' TCP.
-        delays: Whether link delays are emulated.
-        warnings: Differences from the scenario.
-    """
+    """A plan that can be emulated here, the hosts' TCP, whether links have delays, and differences from the plan."""
 
     plan: Plan
     stack: Stack
@@ -42,8 +35,7 @@ class Prepared:
 def prepare(plan: Plan) -> Prepared:
     """Check whether a plan can be emulated on this machine, and how.
 
-    Raises:
-        EmulationError: It cannot, with the reason and what to do instead.
+    Raises `EmulationError` if it cannot, with the reason and what to do instead.
     """
     if plan.mode is None:
         raise EmulationError(
@@ -81,8 +73,7 @@ def prepare(plan: Plan) -> Prepared:
 def _refuse_changes(plan: Plan) -> None:
     """Reject events that an emulation cannot carry out.
 
-    Raises:
-        EmulationError: An event changes the rate or the losses of links.
+    Raises `EmulationError` if an event changes the rate or the losses of links.
     """
     for event in plan.events:
         if event.up is None:
@@ -129,11 +120,7 @@ def follow(module: str, directory: Path, told: Told, *, beside: Path | None = No
 
 
 def prompt(prepared: Prepared, directory: Path) -> None:
-    """Build a plan's network and open Mininet's prompt in it.
-
-    Raises:
-        EmulationError: It could not be built.
-    """
+    """Build a plan's network and open Mininet's prompt in it. Raises `EmulationError` if it could not be built."""
     _write(prepared, directory, prompt=True)
     # Ctrl-C at the prompt interrupts commands there; Mininet's prompt shows how to leave.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -65,13 +65,10 @@ class Shape:
 
 
 def shapes(plan: Plan, delays: bool, burst_s: float = 0.0) -> dict[str, dict[str, Shape]]:
-    """The shape of every interface: by node, then by interface.
+    """The shape of every interface: by node, then by interface; with `delays`, links have theirs (see `delay_matters`).
 
-    Args:
-        plan: The plan with the links.
-        delays: Whether link delays are emulated (see `delay_matters`).
-        burst_s: Burst size of an idle link in seconds of its rate, at least a frame; 0 for links that are busy after
-            every frame. The kernel sets a timer per burst; frame by frame, this dominates CPU usage on fast links.
+    An idle link sends a burst of `burst_s` seconds of its rate, at least a frame; 0 for links that are busy after every
+    frame. The kernel sets a timer per burst; frame by frame, this dominates CPU usage on fast links.
     """
     wanted: dict[str, dict[str, Shape]] = {}
     for cable in plan.cables:
@@ -102,8 +99,7 @@ _SIMULATED = {"red": "marks packets at random", "trim": "cuts packets", "pfc": "
 def refuse_special(plan: Plan) -> list[str]:
     """Check that all queues can be emulated; returns warnings.
 
-    Raises:
-        EmulationError: A port does more than hold packets, or queues share a buffer.
+    Raises `EmulationError` if a port does more than hold packets, or queues share a buffer.
     """
     if "buffer_bytes" in plan.data:
         raise EmulationError(
@@ -143,10 +139,8 @@ def delay_matters(plan: Plan) -> tuple[bool, list[str]]:
     """Whether link delays have to be emulated, and warnings.
 
     They are not if the total delay of the longest path is less than a twentieth of a full frame's transmission time on
-    the fastest link: below that, the machine's scheduling jitter dominates.
-
-    Raises:
-        EmulationError: They matter and this kernel has no netem.
+    the fastest link: below that, the machine's scheduling jitter dominates. Raises `EmulationError` if they matter and
+    this kernel has no netem.
     """
     delay = max((end.delay_ps for cable in plan.cables for end in cable.ends), default=0)
     if delay == 0:
@@ -203,8 +197,7 @@ def has_netem() -> bool:
 def apply(wanted: Mapping[str, Shape]) -> None:
     """Shape interfaces of the thread's current namespace in one batch, and verify the result.
 
-    Raises:
-        EmulationError: tc fails, or the result differs from the request.
+    Raises `EmulationError` if tc fails, or the result differs from the request.
     """
     lines = [line for interface, shape in wanted.items() for line in shape.commands(interface)]
     done = subprocess.run(

@@ -44,13 +44,7 @@ _TIMESTAMP_OPTION = 12
 
 @dataclass(frozen=True)
 class Stack:
-    """The TCP configuration of a run's hosts.
-
-    Attributes:
-        settings: Settings below /proc/sys with their values.
-        route: Attributes of the route to the other hosts, in the syntax of `ip route`.
-        congestion: The congestion control.
-    """
+    """The TCP of hosts: settings below /proc/sys, a route's attributes for `ip route`, congestion control."""
 
     settings: dict[str, str]
     route: str
@@ -60,8 +54,7 @@ class Stack:
 def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> tuple[Stack, list[str]]:
     """The stack for a plan's transport and flows, and warnings.
 
-    Raises:
-        EmulationError: The hosts do not use TCP, or this kernel lacks the congestion control.
+    Raises `EmulationError` if the hosts do not use TCP, or this kernel lacks the congestion control.
     """
     if transport.get("congestion", "") is None:
         raise EmulationError(
@@ -146,8 +139,7 @@ def route(parameters: Mapping[str, Any]) -> str:
 def write(values: Mapping[str, str]) -> dict[str, str]:
     """Change settings of the thread's current namespace; returns the values read back.
 
-    Raises:
-        EmulationError: The kernel rejects one of them.
+    Raises `EmulationError` if the kernel rejects one of them.
     """
     there = {}
     for name, value in values.items():
@@ -167,8 +159,7 @@ def write(values: Mapping[str, str]) -> dict[str, str]:
 def ip_batch(lines: Sequence[str], failed: str) -> None:
     """Run `lines` with `ip -batch` in the thread's current namespace.
 
-    Raises:
-        EmulationError: It failed; the message starts with `failed`.
+    Raises `EmulationError` if it failed; the message starts with `failed`.
     """
     if not lines:
         return
@@ -186,8 +177,7 @@ def route_command(interface: str, address: str, carried: str) -> str:
 def route_there(interface: str, wanted: str) -> str:
     """Attributes of a host's route, read back, in the format of `route`.
 
-    Raises:
-        EmulationError: They differ from `wanted`.
+    Raises `EmulationError` if they differ from `wanted`.
     """
     command = [str(program("ip")), "-j", "route", "show", "dev", interface]
     routes = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
@@ -207,10 +197,8 @@ def offloads(interface: str, *, on: bool = False) -> None:
 
     With segmentation offload, a packet of up to 64 kB would count as one in a queue of 100 packets and in explorations.
     TCP builds such packets even without the offload, as long as the interface accepts; so it accepts single segments.
-    With checksum offload, checksums would be wrong in frames that switches shorten or wrap.
-
-    Raises:
-        EmulationError: ethtool or ip fails.
+    With checksum offload, checksums would be wrong in frames that switches shorten or wrap. Raises `EmulationError` if
+    ethtool or ip fails.
     """
     value = "on" if on else "off"
     switches = [word for name in _OFFLOADS for word in (name, value)]

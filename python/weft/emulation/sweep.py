@@ -75,17 +75,10 @@ def check(scenario: Scenario) -> list[str]:
 
 
 def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None], *, keep: bool = False) -> Emulated:
-    """Emulate all runs that `out` does not contain yet.
+    """Emulate all runs of a scenario, validated by `check`, that `out` does not contain yet; finished runs are kept.
 
-    Args:
-        scenario: The scenario, validated by `check`.
-        out: The result directory; created if missing, resumed if it contains this scenario's results.
-        told: Called with events in the format of `weft.progress`.
-        keep: Whether to keep working files (plan, workload, records, logs) in `out`.
-
-    Raises:
-        OutputError: `out` contains something else, or cannot be written.
-        KeyboardInterrupt: Ctrl-C; finished runs are kept.
+    `told` is called with events in the format of `weft.progress`. `keep` leaves working files (plan, workload, records,
+    logs) in `out`. Raises `OutputError` if `out` contains something else, or cannot be written.
     """
     refuse_file(out)
     points, outcome = scenario.points(), Emulated()
@@ -119,8 +112,7 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
 def open_prompt(scenario: Scenario) -> None:
     """Build the network of the first run and open Mininet's prompt in it; no flows are sent and nothing is written.
 
-    Raises:
-        EmulationError: It could not be built.
+    Raises `EmulationError` if it could not be built.
     """
     prepared = prepare(planned(scenario, scenario.points()[0]))
     with tempfile.TemporaryDirectory(prefix="weft-") as work:
@@ -140,8 +132,7 @@ def _there(scenario: Scenario, out: Path) -> set[str]:
 def workshop(out: Path) -> Iterator[Path]:
     """A working directory in `out` for the block, locked against other emulations.
 
-    Raises:
-        OutputError: Another emulation holds the lock, or the directory cannot be created.
+    Raises `OutputError` if another emulation holds the lock, or the directory cannot be created.
     """
     path = out / ".emulation"
     try:

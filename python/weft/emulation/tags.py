@@ -32,8 +32,7 @@ _T = TypeVar("_T")
 def fat_tree(plan: Plan) -> FatTree:
     """The fabric of a plan, with its gates.
 
-    Raises:
-        EmulationError: It is not a fat-tree, or the tags are too narrow for it.
+    Raises `EmulationError` if it is not a fat-tree, or the tags are too narrow for it.
     """
     nodes: list[dict[str, Any]] = [{"id": host.name, "role": "host"} for host in plan.hosts]
     nodes += [{"id": switch.name, "role": "switch", "tier": switch.tier} for switch in plan.switches]
@@ -77,8 +76,7 @@ class ControlPlane:
     def start(self) -> None:
         """Provision all switches and follow them from then on.
 
-        Raises:
-            EmulationError: A switch cannot be provisioned.
+        Raises `EmulationError` if a switch cannot be provisioned.
         """
         try:
             self._outcome = self._do(provision(self._fleet, lambda *_: None))
@@ -97,8 +95,7 @@ class ControlPlane:
     def end(self) -> dict[str, Any]:
         """Stop following; returns the outcome for the result.
 
-        Raises:
-            EmulationError: The control plane failed during the run.
+        Raises `EmulationError` if the control plane failed during the run.
         """
         failure = self._do(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -142,8 +142,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
     def wait(self) -> None:
         """Wait until the daemon responds, which it does once the data plane forwards.
 
-        Raises:
-            ControlError: It exited, or did not respond in time.
+        Raises `ControlError` if it exited, or did not respond in time.
         """
         if self.process is None:
             return
@@ -215,8 +214,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
     def ask(self, what: str, method: str = "GET", timeout: float = 10.0) -> Any:
         """Query the control socket (docs/switchd.md), e.g. `net["s1"].ask("ports")`.
 
-        Raises:
-            ControlError: It refused, or does not respond.
+        Raises `ControlError` if it refused, or does not respond.
         """
         connection = Connection(self.socket_path, timeout)
         try:
@@ -234,8 +232,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
     def follow(self, what: str) -> tuple[socket.socket, Any]:
         """The switch's stream `what` (`trace`), line by line, and the socket, to be shut down to end it.
 
-        Raises:
-            ControlError: It refused, or does not respond.
+        Raises `ControlError` if it refused, or does not respond.
         """
         connection = Connection(self.socket_path, None)
         try:
@@ -288,8 +285,7 @@ _NODE_PARAMETERS = frozenset(("ip", "mac", "privateDirs", "waitExited", "name", 
 def program(name: str) -> str:
     """The path of a Weft program: in `PATH`, else in the environment that this file belongs to.
 
-    Raises:
-        ControlError: It is not found.
+    Raises `ControlError` if it is not found.
     """
     # `mn` runs this file with `exec`, so there is no `__file__`; the code object has the path.
     here = Path(program.__code__.co_filename).resolve()

@@ -24,8 +24,7 @@ SEGMENTS = ("syn", "syn_ack", "data", "ack", "fin", "rst")
 class Scene:
     """A part of a run; times are picoseconds since its start.
 
-    Attributes:
-        data: The engine's data: `frames`, `kept`, `links`, `path`, `done`, `failure`, `cut`.
+    `data` is the engine's: `frames`, `kept`, `links`, `path`, `done`, `failure`, `cut`.
     """
 
     data: dict[str, Any]
@@ -88,8 +87,7 @@ class Scene:
 class Trace:
     """The trace of an exploration.
 
-    Attributes:
-        data: The engine's data: `name`, `label`, `seed`, `scheme`, `flow`, `lock_ps`, `fabric`, `scenes`.
+    `data` is the engine's: `name`, `label`, `seed`, `scheme`, `flow`, `lock_ps`, `fabric`, `scenes`.
     """
 
     data: dict[str, Any]

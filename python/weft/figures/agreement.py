@@ -19,12 +19,7 @@ def draw(
 ) -> list[Path]:
     """One row of panels per measure, one column per class: the ratio for each point and scheme.
 
-    Args:
-        found: The comparisons.
-        same: Relative tolerance within which means agree; drawn as a band.
-        labels: Measures and their labels.
-        path: Output path without suffix.
-        formats: File types from `weft.figures.paper.FORMATS`.
+    A band shows the tolerance `same` within which means agree. `labels` are those of measures.
     """
     classes = list(dict.fromkeys(cell.klass for cell in found))
     names = list(dict.fromkeys(cell.scheme for cell in found))

@@ -25,13 +25,10 @@ LOG = {"type": "log", "nice": False}
 
 
 def label(kind: str, value: str = "datum.value", digits: str = ".3~r", zero: str = "") -> str:
-    """A Vega expression of a quantity as text: three significant digits and a unit.
+    """A Vega expression of a quantity as text: three significant digits and a unit, `zero` for zero (none on axes).
 
-    Args:
-        kind: The kind of quantity, as in `weft.quantity.FORMATS`; `number` for a number as it is.
-        value: A Vega expression of the value.
-        digits: A format of d3; ``.3~r`` has no trailing zeros.
-        zero: The unit of zero; none on axes.
+    `kind` is one of `weft.quantity.FORMATS`, or `number` for a number as it is; `value` is a Vega expression, `digits`
+    a format of d3 (``.3~r`` has no trailing zeros).
     """
     if kind == "share":
         return f"(format({value} * 100, '{digits}') + ' %')"
@@ -68,18 +65,10 @@ def axis(
     grid: bool = True,
     **scale: Any,
 ) -> Spec:
-    """A quantitative channel whose axis has units.
+    """A quantitative channel whose axis has units; `scale` has further properties of its scale.
 
-    Args:
-        field: The field.
-        title: Title of the axis.
-        kind: The kind of quantity, or `number`.
-        log: Name of its scale in Vega for a logarithmic axis: ``child_x`` in facets, ``concat_0_x`` in panels.
-        digits: First digits of the ticks that have a label on a logarithmic axis, unless there are fewer than two.
-        ticks: The approximate number of ticks.
-        values: The ticks.
-        grid: Whether ticks have grid lines.
-        scale: Further properties of the scale.
+    A logarithmic axis needs the name of its scale in Vega: ``child_x`` in facets, ``concat_0_x`` in panels; its labels
+    are on ticks that begin with one of `digits`, unless these are fewer than two.
     """
     text = label(kind)
     if log and not values:
@@ -202,16 +191,7 @@ def _scales(*, share_y: bool) -> Spec:
 def faceted(
     table: str, field: str, order: Sequence[str], layers: Layers, *, height: int = HEIGHT, share_y: bool = False
 ) -> Spec:
-    """One panel for each value of a field, in this order; those without rows are left out.
-
-    Args:
-        table: Name of the data set.
-        field: The field.
-        order: Its values.
-        layers: The layers of each panel.
-        height: Height of a panel without its axes.
-        share_y: Whether the panels have the same vertical axis.
-    """
+    """One panel, so high without axes, for each value of a field in this order; those without rows are left out."""
     return {
         "$schema": SCHEMA,
         "data": {"name": table},

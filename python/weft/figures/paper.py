@@ -45,8 +45,7 @@ Rows = Sequence[Mapping[str, Any]]
 def save(svg: str, path: Path, formats: Sequence[str]) -> list[Path]:
     """Write a drawing in each format; the same drawing gives the same bytes.
 
-    Raises:
-        OutputError: A file cannot be written, or the format is unknown.
+    Raises `OutputError` if a file cannot be written, or the format is unknown.
     """
     written = []
     for kind in formats:
@@ -94,14 +93,9 @@ def drawn(
     notes: Sequence[str] = (),
     width: float | None = None,
 ) -> str:
-    """The SVG of a specification.
+    """The SVG of a specification from `layers`, with data sets, the styles of the legend's names, and lines below it.
 
-    Args:
-        spec: The specification, from `layers`.
-        rows: Its data sets.
-        looks: The names of the legend with their styles.
-        notes: Lines below the panels.
-        width: Width in inches; None: as wide as its panels need.
+    Its `width` is in inches; None: as wide as its panels need.
     """
     panels = spec["concat"] if "concat" in spec else [spec["spec"]]
     across = spec["columns"] if "columns" in spec else len(spec["facet"]["column"]["sort"])
@@ -208,12 +202,9 @@ def _patterns(looks: Mapping[str, Style], svg: str) -> str:
 
 
 def side_by_side(panels: Mapping[str, str], below: str, *, width: float | None) -> str:
-    """Drawings with titles, at most three in a row, and a last row of height 40.
+    """Drawings (SVG elements with a `viewBox`) by title, at most three in a row, and a last row of height 40.
 
-    Args:
-        panels: SVG elements with a `viewBox` by title.
-        below: SVG of the last row, for a width of 480.
-        width: Width in inches; None: 3.4 for each column.
+    `below` is the last row for a width of 480; `width` is in inches, by default 3.4 for each column.
     """
     columns = min(len(panels), 3)
     across = columns if width is None else max(1, min(columns, int((width - 0.3) / _NARROWEST)))

@@ -21,12 +21,9 @@ HATCHES = (
 
 
 def config(colors: Mapping[str, Any], looks: Sequence[Style], **more: Any) -> dict[str, Any]:
-    """The configuration of a chart.
+    """The configuration of a chart, with the styles of schemes in their order; the page and files differ in `more`.
 
-    Args:
-        colors: `ink`, `soft`, `grid`, `edge`; `category` and `hatched` are those of schemes.
-        looks: The styles of schemes, in their order.
-        more: What differs between the page and files.
+    `colors` are `ink`, `soft`, `grid`, `edge`, and for schemes `category` and `hatched`.
     """
     style = {
         "interval": {"color": colors["ink"], "strokeWidth": 1.4},

@@ -56,11 +56,7 @@ def spread(count: int, keep: int) -> list[int]:
 
 
 class Details:
-    """The parts of all points.
-
-    Args:
-        content: The contents of the page.
-    """
+    """The parts of all points of a page's contents."""
 
     def __init__(self, content: Content) -> None:
         self._content = content

@@ -21,9 +21,7 @@ _DIGITS = 5
 def frame(table: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
     """The columns of a table as lists.
 
-    Args:
-        table: The table.
-        places: For columns of names, the list in which a name's place is given; rows with other names are left out.
+    Columns of names in `places` have each name's place in the list there; rows with other names are left out.
     """
     names = {name: list(values) for name, values in places.items() if name in table.columns}
     for name, values in names.items():

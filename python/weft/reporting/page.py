@@ -58,13 +58,10 @@ SCRIPTS = (
 def render(
     results: Results, *, baseline: str | None = None, out: Path | None = None, told: Told = lambda _, __: None
 ) -> str:
-    """The page as HTML text.
+    """The page as HTML text, compared with `baseline`.
 
-    Args:
-        results: The results to report.
-        baseline: The scheme to compare with.
-        out: Where the page will be written; pages of `weft explore` next to it are linked.
-        told: Called with the number of steps done and their total.
+    Pages of `weft explore` next to `out`, where it will be written, are linked. `told` is called with the number of
+    steps done and their total.
     """
     content = Content(results, baseline)
     found = frames(content)

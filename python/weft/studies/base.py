@@ -41,11 +41,8 @@ def settled(judge: Callable[[Sequence[Run]], Sequence[StudyRow]], runs: Sequence
     """The rows of `judge`, such that no claim fails because the machine was saturated.
 
     Saturated runs are left out if the others suffice for a verdict. Otherwise all runs count, and a claim that does not
-    hold then becomes "not measured": its values stay, with the reason.
-
-    Args:
-        judge: Returns the same rows for any subset of the runs; rows without enough runs are "not measured".
-        runs: All runs.
+    hold then becomes "not measured": its values stay, with the reason. `judge` returns the same rows for any subset of
+    the runs; rows without enough runs are "not measured".
     """
     rows = list(judge(runs))
     quiet = [run for run in runs if not run.saturated]
@@ -120,16 +117,14 @@ class Part(ABC):
     def check(self) -> None:
         """Check that this machine can carry out the runs.
 
-        Raises:
-            EmulationError: A run needs emulation, which this machine does not support.
+        Raises `EmulationError` if a run needs emulation, which this machine does not support.
         """
 
     @abstractmethod
     def carry_out(self, out: Path, means: Means) -> Results:
         """Run what `out` does not contain yet. Only simulated runs use `means.cluster`.
 
-        Raises:
-            OutputError: `out` cannot be used, or a run failed.
+        Raises `OutputError` if `out` cannot be used, or a run failed.
         """
 
 
@@ -261,8 +256,7 @@ class Study(ABC):
     def report(self, directory: Path) -> Path:
         """Write the study's own page again, from the results in its directory, and return it.
 
-        Raises:
-            ResultsError: The study has no page of its own, or a part is missing.
+        Raises `ResultsError` if the study has no page of its own, or a part is missing.
         """
         size = Size(read_index(directory)["size"])
         if not self.page:
@@ -273,22 +267,12 @@ class Study(ABC):
         return directory / self.page
 
     def plot(self, directory: Path, out: Path | None, formats: Sequence[str]) -> list[Path]:
-        """Draw the paper's figures from the directory of a study.
-
-        Args:
-            directory: The directory written by `run`.
-            out: Output directory; default ``figures`` in the directory.
-            formats: File types from `weft.figures.paper.FORMATS`.
-        """
+        """Draw the paper's figures from a directory written by `run`; by default into its directory ``figures``."""
         results = self.results(directory, Size(read_index(directory)["size"]))
         return self.draw(results, out if out is not None else directory / "figures", formats)
 
     def results(self, directory: Path, size: Size) -> dict[str, Results]:
-        """The results of each part, as written by `run`.
-
-        Raises:
-            ResultsError: The directory lacks a part.
-        """
+        """The results of each part, as written by `run`. Raises `ResultsError` if the directory lacks a part."""
         parts = [part.name for part in self.parts(size)]
         missing = [part for part in parts if not (directory / part).is_dir()]
         if missing:
@@ -312,11 +296,7 @@ class Study(ABC):
 
 
 def read_index(directory: Path) -> dict[str, Any]:
-    """The ``study.json`` of a directory.
-
-    Raises:
-        ResultsError: It cannot be read.
-    """
+    """The ``study.json`` of a directory. Raises `ResultsError` if it cannot be read."""
     path = directory / INDEX
     try:
         index: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -83,8 +83,7 @@ def summary(setup: Setup, seed: int, built: Fabric, classes: Mapping[str, Any], 
 def claim(out: Path, index: Mapping[str, Any]) -> None:
     """Write `sweep.json` with this index and Weft's version, or check that an existing one is identical.
 
-    Raises:
-        OutputError: `out` contains other runs, or cannot be written.
+    Raises `OutputError` if `out` contains other runs, or cannot be written.
     """
     file = out / "sweep.json"
     wanted = json.dumps({**index, "version": version(), "emulated": True}, indent=2) + "\n"
@@ -108,15 +107,8 @@ def write(
 ) -> None:
     """Write a run's directory atomically.
 
-    Args:
-        target: The directory.
-        flows: Rows with some of `FLOWS`; the rest is null.
-        series: Rows with the columns of `SERIES`.
-        fabric: The text of the fabric file.
-        summary: Returns `summary.json` for the fabric.
-
-    Raises:
-        OutputError: It cannot be written.
+    Rows of `flows` have some of the columns `FLOWS`, the rest is null; those of `series` are `SERIES`. `fabric` is the
+    text of the fabric file, for which `summary` returns `summary.json`. Raises `OutputError` if it cannot be written.
     """
     unfinished = target.with_name(f".{target.name}")
     try:

@@ -25,12 +25,7 @@ _MOST = 1 << 30
 
 
 class Daemon:
-    """The daemon of one switch.
-
-    Attributes:
-        switch: The switch's name.
-        path: Path of its control socket.
-    """
+    """The daemon of one switch, at the path of its control socket."""
 
     def __init__(self, switch: str, path: Path) -> None:
         self.switch, self.path = switch, path

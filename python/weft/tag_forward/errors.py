@@ -18,11 +18,7 @@ class UnreachableError(DaemonError):
 
 
 class RefusedError(DaemonError):
-    """Its daemon refused a request.
-
-    Attributes:
-        status: HTTP status.
-    """
+    """Its daemon refused a request, with an HTTP status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)

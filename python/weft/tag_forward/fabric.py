@@ -24,11 +24,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class FatTree:
-    """A fabric with its gates.
-
-    Attributes:
-        plan: The gates.
-    """
+    """A fabric with its gates."""
 
     plan: GatePlan
 
@@ -74,8 +70,7 @@ class FatTree:
     def named(self, switch: str) -> str:
         """Check the name of a switch and return it.
 
-        Raises:
-            TagForwardError: The switch does not exist; the message suggests the nearest name.
+        Raises `TagForwardError` if the switch does not exist; the message suggests the nearest name.
         """
         if switch in self.gates:
             return switch
@@ -86,8 +81,7 @@ class FatTree:
     def routes(self, source: str, destination: str) -> list[dict[str, Any]]:
         """All paths between two hosts: ``up`` and ``down`` of the tag, ``hops`` with switch, port and gate.
 
-        Raises:
-            TagForwardError: A host does not exist, or there is no path.
+        Raises `TagForwardError` if a host does not exist, or there is no path.
         """
         found = []
         try:

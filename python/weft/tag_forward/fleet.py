@@ -68,8 +68,7 @@ class Fleet:
     async def meet(self, switch: str) -> None:
         """Query a daemon's identity and ports.
 
-        Raises:
-            DaemonError: It does not respond, or cannot be provisioned.
+        Raises `DaemonError` if it does not respond, or cannot be provisioned.
         """
         status = await self.daemons[switch].ask("GET", "status", patience=PROMPT_S)
         try:
@@ -110,8 +109,7 @@ class Fleet:
     def check(self) -> None:
         """Check the wiring.
 
-        Raises:
-            TagForwardError: Links are miswired (the message lists them all), or switches have the same id.
+        Raises `TagForwardError` if links are miswired (the message lists them all), or switches have the same id.
         """
         twins = self.wiring.twins()
         if twins:

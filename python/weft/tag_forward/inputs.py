@@ -16,18 +16,11 @@ _FIRST = ipaddress.IPv4Address("10.0.0.1")
 
 
 def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = None) -> GatePlan:
-    """The gates of a scenario's fabric or of a fabric file.
+    """The gates of a scenario's fabric, changed by `sets`, or of a fabric file; tags are ``narrow`` or ``wide``.
 
-    Args:
-        path: The file. A TOML file with a table ``[fabric]`` is a scenario.
-        width: Tag width: ``narrow`` or ``wide``.
-        sets: ``key=value`` changes to a scenario.
-        gates: A file with gates to use instead of the computed ones: a JSON list of switches, or an object with such a
-            list as ``switches``.
-
-    Raises:
-        TagForwardError: The fabric is not a fat-tree, the tag is too narrow, or the given gates violate a property.
-        ScenarioError: A file cannot be read.
+    The file `gates` has gates to use instead of the computed ones: a JSON list of switches, or an object with such a
+    list as ``switches``. Raises `TagForwardError` if the fabric is not a fat-tree, the tag is too narrow, or the given
+    gates violate a property, and `ScenarioError` if a file cannot be read.
     """
     text = scenario_text(path) if path.suffix.lower() == ".toml" else None
     if text is None and sets:
@@ -56,13 +49,9 @@ def _switches(path: Path) -> str:
 def addresses(hosts: Sequence[str], path: Path | None) -> dict[str, list[str]]:
     """The addresses of hosts: from a file, or from 10.0.0.1 on in the fabric's order.
 
-    Args:
-        hosts: Their names.
-        path: A file in the format of ``/etc/hosts`` (hosts(5)): an IPv4 or IPv6 address per line, then names. A host
-            may have several addresses; names not in `hosts` are ignored.
-
-    Raises:
-        TagForwardError: A host has no address, two have the same one, or a line does not start with an address.
+    The file is like ``/etc/hosts`` (hosts(5)): an IPv4 or IPv6 address per line, then names. A host may have several
+    addresses; other names are ignored. Raises `TagForwardError` if a host has no address, two have the same one, or a
+    line does not start with an address.
     """
     if path is None:
         return {host: [str(_FIRST + number)] for number, host in enumerate(hosts)}

@@ -43,10 +43,8 @@ async def provision(fleet: Fleet, told: Told) -> Outcome:
     """Install gates, then groups and rules on every switch of a fleet.
 
     First compares the switches' neighbours with the fabric; if links are miswired, changes nothing. Skips paths over
-    links that are down. Switches that are already provisioned stay unchanged.
-
-    Raises:
-        TagForwardError: Links are miswired.
+    links that are down. Switches that are already provisioned stay unchanged. Raises `TagForwardError` if links are
+    miswired.
     """
     outcome = Outcome()
     left = fleet.tree.switches

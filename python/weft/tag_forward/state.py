@@ -49,13 +49,7 @@ class SwitchState:
 
 @dataclass
 class State:
-    """A fat-tree.
-
-    Attributes:
-        switches: States of the switches, in the fabric's order.
-        mistakes: Miswired links.
-        silent: Ports whose link is down.
-    """
+    """The states of a fat-tree's switches in the fabric's order, miswired links, and ports whose link is down."""
 
     switches: list[SwitchState]
     mistakes: list[str]

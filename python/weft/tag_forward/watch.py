@@ -130,10 +130,7 @@ class Watch:
     async def _heard(self, switch: str, notices: AsyncGenerator[Any, None]) -> AsyncIterator[Any]:
         """The notices of a daemon; probes it while none arrive.
 
-        A connection through a tunnel may outlive the daemon.
-
-        Raises:
-            DaemonError: It does not respond.
+        A connection through a tunnel may outlive the daemon. Raises `DaemonError` if it does not respond.
         """
         while True:
             coming = asyncio.ensure_future(anext(notices, None))

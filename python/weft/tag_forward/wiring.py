@@ -34,8 +34,7 @@ class Port:
     def from_json(cls, port: Mapping[str, Any]) -> Port:
         """A port in the format of ``GET /v1/ports`` (``switch_id``) or of a notice (``switch``).
 
-        Raises:
-            DaemonError: It has neither format.
+        Raises `DaemonError` if it has neither format.
         """
         try:
             heard = port["neighbour"]

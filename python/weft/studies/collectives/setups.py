@@ -53,13 +53,7 @@ _WINDOW = "mss = 4096\ninitial_window = 40"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of hosts.
-
-    Attributes:
-        title: Its name in tables and figures.
-        transport: The hosts' ``[transport]``.
-        ports: Keys of ``[fabric]``: the ports that they need.
-    """
+    """A kind of hosts: its title, the hosts' ``[transport]``, and keys of ``[fabric]`` for the ports that they need."""
 
     title: str
     transport: str
@@ -81,15 +75,7 @@ REFERENCE = "dctcp"
 
 @dataclass(frozen=True)
 class Way:
-    """A way to use the paths of a fabric.
-
-    Attributes:
-        title: Its name in tables and figures.
-        kind: The kind of its hosts.
-        scheme: The scheme of the switches.
-        params: Further keys of ``[scheme]``.
-        transport: Further keys of ``[transport]``.
-    """
+    """A way to use paths: title, kind of hosts, scheme, further keys of ``[scheme]`` and of ``[transport]``."""
 
     title: str
     kind: str

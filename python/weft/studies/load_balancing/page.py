@@ -34,15 +34,7 @@ _SLOWDOWNS = tuple((key, title) for key, title, kind in MEASURED if kind == "rat
 
 
 def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, version: str) -> str:
-    """The page as HTML text.
-
-    Args:
-        found: The table of `listing.aggregate`.
-        refused: Why schemes do not run in a situation.
-        outcome: The claims.
-        size: The study's size.
-        version: The version of Weft that wrote the results.
-    """
+    """The page as HTML text, from the table of `listing.aggregate`; `version` of Weft wrote the results."""
     script = _asset("survey.js")
     data = _data(found)
     there = [situation for situation in SITUATIONS if situation.name in set(found["situation"])]

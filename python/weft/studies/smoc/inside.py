@@ -66,11 +66,7 @@ class Transfer:
         self._found: iperf.Transfer | None = None
 
     def carry_out(self) -> None:
-        """Send, and measure during the transfer.
-
-        Raises:
-            EmulationError: The transfer failed.
-        """
+        """Send, and measure during the transfer. Raises `EmulationError` if the transfer failed."""
         network, setup = self._network, self._setup
         self._links.begin()
         self._found = iperf.transfer(

@@ -33,16 +33,9 @@ class Extent:
 
 @dataclass(frozen=True)
 class Setup:
-    """One run.
+    """One run; `seed` is the number of the repetition, `streams` that of parallel connections.
 
-    Attributes:
-        topology: The fabric.
-        scheme: The forwarding scheme.
-        subflows: Number of subflows per connection.
-        seed: Number of the repetition; a real network has its own randomness.
-        rate_bps: Rate of links between switches.
-        seconds: Duration of the transfer.
-        streams: Number of parallel connections.
+    A real network has its own randomness. `rate_bps` is that of links between switches.
     """
 
     topology: Topology

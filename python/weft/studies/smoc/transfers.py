@@ -89,11 +89,7 @@ class Transfers(Part):
 
 
 def write(setup: Setup, directory: Path, target: Path) -> None:
-    """Write a run's result from the jail's output, atomically.
-
-    Raises:
-        OutputError: It cannot be written.
-    """
+    """Write a run's result from the jail's output, atomically. Raises `OutputError` if it cannot be written."""
     observed = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
     layout.write(
         target,

@@ -103,9 +103,8 @@ class Daemons(Forwarder):
     def set_gates(self, *, at_once: bool) -> dict[str, Any]:
         """Remove all gates, then set them; returns the time in total and by switch, in seconds.
 
-        Args:
-            at_once: All switches in parallel, as `weft tag-forward provision` does; else one after the other, as in the
-                paper, cores first.
+        With `at_once`, all switches in parallel, as `weft tag-forward provision` does; else one after the other, as in
+        the paper, cores first.
         """
         self._done(self._at_once(self._take_gates))
         took: dict[str, float] = {}

@@ -12,12 +12,7 @@ from .testbed import Testbed
 
 
 class Forwarder(ABC):
-    """The forwarders on all switches of a testbed.
-
-    Attributes:
-        testbed: Hosts and cables.
-        state: How many rules each switch had for the flows between servers alone.
-    """
+    """The forwarders on all switches of a testbed; `state` has each one's rules for the flows between servers alone."""
 
     testbed: Testbed
     state: dict[str, int]
@@ -26,16 +21,14 @@ class Forwarder(ABC):
     def start(self, told: Callable[[float], None]) -> None:
         """Start the switches, with empty tables; `told` is called with the progress, from 0 to 1.
 
-        Raises:
-            EmulationError: They do not start.
+        Raises `EmulationError` if they do not start.
         """
 
     @abstractmethod
     def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
         """Install the rules of flows, and fill nonempty tables with unused rules up to `fill`.
 
-        Raises:
-            EmulationError: A switch refuses one.
+        Raises `EmulationError` if a switch refuses one.
         """
 
     @abstractmethod
@@ -53,15 +46,9 @@ class Forwarder(ABC):
 
 @contextmanager
 def started(forwarder: Forwarder, rules: int, told: Callable[[str, float], None]) -> Iterator[None]:
-    """The switches forward all flows of the study, with full tables, during the block.
+    """The switches forward all flows of the study, with `rules` per table, during the block.
 
-    Args:
-        forwarder: The forwarder.
-        rules: Rules per table.
-        told: Called with the stage and its progress.
-
-    Raises:
-        EmulationError: They do not start, or refuse a rule.
+    `told` is called with the stage and its progress. Raises `EmulationError` if they do not start, or refuse a rule.
     """
     try:
         forwarder.start(lambda share: told("starting switches", share))

@@ -30,17 +30,12 @@ class Peer:
     def wait(self, told: Callable[[float], None]) -> None:
         """Wait until it forwards; `told` is called with the progress, from 0 to 1.
 
-        Raises:
-            EmulationError: It could not be built.
+        Raises `EmulationError` if it could not be built.
         """
         self._until("ready", told)
 
     def ask(self, what: str, **values: Any) -> Any:
-        """Send a request to `inside.Answers`.
-
-        Raises:
-            EmulationError: It refused, or has exited.
-        """
+        """Send a request to `inside.Answers`. Raises `EmulationError` if it refused, or has exited."""
         asking = self._jail.process.stdin
         assert asking is not None
         try:
@@ -53,8 +48,7 @@ class Peer:
     def fill(self, rules: int) -> None:
         """Fill its tables with this number of rules, unless they already are.
 
-        Raises:
-            EmulationError: It refused, or has exited.
+        Raises `EmulationError` if it refused, or has exited.
         """
         if rules != self._rules:
             self.ask("fill", rules=rules)

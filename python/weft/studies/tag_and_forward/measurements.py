@@ -155,11 +155,7 @@ class Round:
         self.destination = self._draw.choice([one for one in SERVERS if pod(one) != pod(self.source)])
 
     def carry_out(self) -> dict[str, dict[str, Any]]:
-        """The measurements, by peer.
-
-        Raises:
-            EmulationError: A peer has exited, or refused a request.
-        """
+        """The measurements, by peer. Raises `EmulationError` if a peer has exited, or refused a request."""
         found: dict[str, dict[str, Any]] = {
             name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}, "transfers": {}}
             for name in self._peers

@@ -23,11 +23,7 @@ default and is not enforced."""
 
 
 def write(setup: Setup, found: dict[str, Any], report: dict[str, Any], target: Path) -> None:
-    """Write a run's result.
-
-    Raises:
-        OutputError: It cannot be written.
-    """
+    """Write a run's result. Raises `OutputError` if it cannot be written."""
     layout.write(target, flows(found), series(found), fabric(), partial(summary, setup, found, report))
 
 

@@ -71,14 +71,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Setup:
-    """One run: the measurements of a peer in a round.
-
-    Attributes:
-        peer: The peer.
-        rules: Rules in each of its tables.
-        round: Number of the round.
-        loaded: Whether the round has load.
-    """
+    """One run: the measurements of a peer, with so many rules in each table, in a round with load or without."""
 
     peer: str
     rules: int

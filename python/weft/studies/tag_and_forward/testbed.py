@@ -28,8 +28,7 @@ class Testbed(Nodes):
     def __init__(self, directory: Path, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
         """Create nodes and links; `directory` is for the fabric file.
 
-        Raises:
-            EmulationError: A requirement is missing on this machine, or the kernel rejects a setting.
+        Raises `EmulationError` if a requirement is missing on this machine, or the kernel rejects a setting.
         """
         file = directory / FILE
         file.write_text(fabric(), encoding="utf-8")
