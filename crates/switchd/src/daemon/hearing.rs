@@ -3,13 +3,11 @@
 use super::delivery::Delivery;
 use super::ports::{Neighbour, Port, Role};
 use super::switch::{Switch, Task};
-use crate::clock;
 use crate::layout::NEVER;
 
 impl Switch {
-    /// Handles a frame with the EtherType of Hello.
-    pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
-        let now = clock::now();
+    /// Handles a frame with the EtherType of Hello that was read at `now`.
+    pub fn hear(&mut self, number: u16, frame: &[u8], now: u64) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         if port.role == Role::Down {
             return Vec::new();
@@ -20,7 +18,7 @@ impl Switch {
                 let was_host = port.role == Role::Host;
                 if reason == "own" {
                     // A link between two of our ports, or a device that reflects our Hellos.
-                    self.play(number, Role::Looped, now + self.hold());
+                    self.play(number, Role::Looped, now + self.hold(), now);
                 } else {
                     self.distrust(number, now);
                 }
@@ -39,7 +37,7 @@ impl Switch {
         if hold_ms == 0 {
             // The neighbour withdraws: treat the port as if it had just come up.
             self.ports[usize::from(number)].neighbour = None;
-            self.play(number, Role::Listening, now + self.hold());
+            self.play(number, Role::Listening, now + self.hold(), now);
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
         let neighbour =
@@ -56,11 +54,11 @@ impl Switch {
             {
                 tracing::warn!(port = number, switch = %hello.switch, left_out, "another switch is behind a port");
             }
-            self.play(number, Role::Fabric, until);
+            self.play(number, Role::Fabric, until, now);
         }
         if !was_heard {
             // It may have missed our Hello: its carrier, or its daemon, has just come up.
-            self.greet_on(number);
+            self.greet_on(number, now);
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
         let mut tasks = self.need_room_for_tags(number, now);
@@ -84,9 +82,8 @@ impl Switch {
         }
     }
 
-    /// Ends expired roles; returns the resulting tasks, and when the next role expires.
-    pub fn expire(&mut self) -> (Vec<Task>, u64) {
-        let now = clock::now();
+    /// Ends roles that have expired at `now`; returns the resulting tasks, and when the next role expires.
+    pub fn expire(&mut self, now: u64) -> (Vec<Task>, u64) {
         self.forgive(now);
         let mut tasks = Vec::new();
         for number in 0..self.ports.len() as u16 {
@@ -94,8 +91,8 @@ impl Switch {
             match port.role {
                 Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
                 _ if port.until > now => {}
-                Role::Listening => self.play(number, Role::Host, NEVER),
-                Role::Looped => self.play(number, Role::Listening, now + self.hold()),
+                Role::Listening => self.play(number, Role::Host, NEVER, now),
+                Role::Looped => self.play(number, Role::Listening, now + self.hold(), now),
                 Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }
         }

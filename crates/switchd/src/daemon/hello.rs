@@ -27,6 +27,25 @@ pub struct Hellos {
     pub refused: BTreeMap<&'static str, u64>,
 }
 
+/// When Hellos are sent.
+#[derive(Debug)]
+pub struct Schedule {
+    /// When the next ones are due.
+    pub next: u64,
+}
+
+impl Schedule {
+    /// Whether Hellos are due at `now`; if so, the next ones are due an interval later. Hellos missed while the daemon was
+    /// stopped are not sent later.
+    pub fn is_due(&mut self, now: u64, interval: u64) -> bool {
+        let is_due = now >= self.next;
+        if is_due {
+            self.next = (self.next + interval).max(now + interval / 2);
+        }
+        is_due
+    }
+}
+
 /// Every reason for refusing a Hello; `port`: received on a port that must not become a fabric port, `own`: sent by
 /// this switch.
 pub const REASONS: [&str; 9] =
@@ -86,5 +105,44 @@ impl Hellos {
             return Err("replay");
         }
         Ok((hello, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: u64 = 50;
+
+    /// The times at which Hellos leave until 2000, if the daemon wakes up `late` after each is due.
+    fn leave(late: impl Fn(u64) -> u64) -> Vec<u64> {
+        let (mut schedule, mut times) = (Schedule { next: 0 }, Vec::new());
+        loop {
+            let now = schedule.next + late(schedule.next);
+            if now >= 2000 {
+                return times;
+            }
+            assert!(schedule.is_due(now, INTERVAL));
+            assert!(!schedule.is_due(now, INTERVAL), "once");
+            times.push(now);
+        }
+    }
+
+    #[test]
+    fn hellos_leave_once_an_interval_though_the_daemon_is_late() {
+        assert!(leave(|_| 0).into_iter().eq((0..40).map(|number| number * INTERVAL)));
+        for late in 1..=INTERVAL / 2 {
+            assert_eq!(leave(|_| late).len(), 40, "late by {late}: it catches up");
+            assert_eq!(leave(|due| due * 7 % (late + 1)).len(), 40, "late by up to {late}");
+        }
+    }
+
+    #[test]
+    fn hellos_that_were_missed_are_not_sent_later() {
+        // Stopped from 500 to 1000.
+        let times = leave(|due| if due == 500 { 500 } else { 0 });
+        assert_eq!(times.iter().filter(|time| (500..1000).contains(*time)).count(), 0);
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= INTERVAL / 2), "{times:?}");
+        assert_eq!(times.len(), 10 + 21, "one at once");
     }
 }

@@ -98,14 +98,14 @@ impl Switch {
         let frames = || plane.received(PortId(number)).unwrap_or_default();
         match self.ports[usize::from(number)].check(now, hold, frames) {
             Check::Stays => Vec::new(),
-            Check::Delivers => self.keep(number, now + hold),
+            Check::Delivers => self.keep(number, now),
             Check::IsDead => self.give_up(number, now),
         }
     }
 
     /// The port stays a fabric port, as the last resort.
-    fn keep(&mut self, number: u16, until: u64) -> Vec<Task> {
-        if let Some(left_out) = self.quiet.may_say(number, "unheard", crate::clock::now()) {
+    fn keep(&mut self, number: u16, now: u64) -> Vec<Task> {
+        if let Some(left_out) = self.quiet.may_say(number, "unheard", now) {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(
                 port = number, interface = %named, left_out,
@@ -113,7 +113,7 @@ impl Switch {
                  (has its weft-switchd hung?)"
             );
         }
-        self.play(number, Role::Unheard, until);
+        self.play(number, Role::Unheard, now + self.hold_of(number), now);
         Vec::new()
     }
 
@@ -123,7 +123,7 @@ impl Switch {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
         }
-        self.play(number, Role::Silent, NEVER);
+        self.play(number, Role::Silent, NEVER, now);
         vec![Task::Broken(number)]
     }
 

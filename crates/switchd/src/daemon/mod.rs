@@ -188,8 +188,9 @@ async fn serve(
         }
         let (tasks, role_ends, greeting) = {
             let mut switch = shared.lock();
-            let (tasks, role_ends) = switch.expire();
-            let greeting = switch.greet();
+            let now = clock::now();
+            let (tasks, role_ends) = switch.expire(now);
+            let greeting = switch.greet(now);
             switch.due = role_ends.min(greeting);
             (tasks, role_ends, greeting)
         };
@@ -237,7 +238,7 @@ async fn follow(shared: &Shared, links: &Links, events: Vec<Event>) {
     let about = |event: &Event| matches!(event, Event::Is(interface) if interface.controller.is_some());
     let all = if events.iter().any(about) { links.all().await.unwrap_or_default() } else { Vec::new() };
     for event in events {
-        let tasks = shared.lock().link(event, &all);
+        let tasks = shared.lock().link(event, &all, clock::now());
         shared.hand(tasks);
     }
 }
@@ -255,7 +256,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             let events: Vec<Event> =
                 gone.map(Event::Gone).chain(all.iter().cloned().map(Event::Is)).collect();
             for event in events {
-                let tasks = shared.lock().link(event, &all);
+                let tasks = shared.lock().link(event, &all, clock::now());
                 shared.hand(tasks);
             }
         }
@@ -287,7 +288,7 @@ async fn appear(
     let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
     let all = links.all().await.unwrap_or_default();
     tracing::info!(port = number, interface = interface.name, "the interface of a port is back");
-    let tasks = shared.lock().appeared(number, socket, &all);
+    let tasks = shared.lock().appeared(number, socket, &all, clock::now());
     shared.hand(tasks);
     listen(shared, number);
     Ok(())
@@ -303,7 +304,7 @@ fn listen(shared: &Shared, number: u16) {
         loop {
             match socket.receive(&mut buffer).await {
                 Ok(length) => {
-                    let tasks = reading.lock().hear(number, &buffer[..length]);
+                    let tasks = reading.lock().hear(number, &buffer[..length], clock::now());
                     reading.happened(tasks);
                     in_a_row += 1;
                     if in_a_row == ROUND {
@@ -328,7 +329,7 @@ async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<
     let mut done = {
         let mut switch = shared.lock();
         for number in 0..switch.ports.len() as u16 {
-            switch.say(number, 0);
+            switch.say(number, 0, clock::now());
         }
         switch.held.release();
         let mut removed = switch.pins.remove()?;

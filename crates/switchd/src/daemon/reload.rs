@@ -25,7 +25,8 @@ pub async fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
         let mut switch = shared.lock();
         let changed = changes(&switch.config, &new)?;
         switch.check_tags(&new)?;
-        (changed, switch.change(new).map_err(|error| error.to_string())?)
+        switch.change(new).map_err(|error| error.to_string())?;
+        (changed, switch.permit_all(clock::now()))
     };
     shared.happened(tasks);
     Ok(changed)
@@ -74,11 +75,11 @@ impl Switch {
         Ok(())
     }
 
-    /// Applies a configuration that differs only in keys that can change; returns the resulting tasks.
+    /// Applies a configuration that differs only in keys that can change.
     ///
     /// # Errors
     /// The data plane could not be updated; nothing is changed then.
-    fn change(&mut self, new: Config) -> Result<Vec<Task>, PlaneError> {
+    fn change(&mut self, new: Config) -> Result<(), PlaneError> {
         // Everything that can fail comes first.
         if new.mode.routes() {
             self.plane.set_routes(&told_routes(&new.routes))?;
@@ -95,12 +96,13 @@ impl Switch {
         self.hellos.hold_ms = u32::try_from(new.hello_hold.ps() / 1_000_000_000).unwrap_or(u32::MAX);
         self.hellos.keys = new.hello_keys.iter().map(|key| Key::new(key)).collect();
         self.config = new;
-        self.next_greeting = clock::now();
-        let mut tasks = Vec::new();
-        for number in 0..self.ports.len() as u16 {
-            tasks.extend(self.permit(number));
-        }
-        Ok(tasks)
+        Ok(())
+    }
+
+    /// Applies `fabric_ports` to all ports at `now`, and sends Hellos at once.
+    fn permit_all(&mut self, now: u64) -> Vec<Task> {
+        self.greeting.next = now;
+        (0..self.ports.len() as u16).filter_map(|number| self.permit(number, now)).collect()
     }
 
     /// Updates the kernel entries of all ports for a new configuration, or of none.
@@ -127,15 +129,14 @@ impl Switch {
 
     /// Applies `fabric_ports` to a port. A port removed from the list is treated as if it had just come up: it
     /// becomes a host port after the hold time.
-    fn permit(&mut self, number: u16) -> Option<Task> {
+    fn permit(&mut self, number: u16, now: u64) -> Option<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.may_be_fabric = self.config.may_be_fabric(&port.name);
         let leaves = !port.may_be_fabric && !matches!(port.role, Role::Down | Role::Listening | Role::Host);
         if leaves {
             (port.neighbour, port.adopted) = (None, None);
             port.carries_tags = false;
-            let until = clock::now() + self.hold();
-            self.play(number, Role::Listening, until);
+            self.play(number, Role::Listening, now + self.hold(), now);
         } else {
             port.carries_tags |= self.config.carries_tags(&port.name);
             self.tell(number);

@@ -12,7 +12,7 @@ use weft_switching::{ParamValue, mix64};
 use weft_units::PortId;
 use weft_wire::{EtherType, Key};
 
-use super::hello::Hellos;
+use super::hello::{Hellos, Schedule};
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
 use super::memory::Memory;
@@ -164,7 +164,7 @@ pub async fn start(
     drop(attaching);
     for ((number, interface), socket) in (0..).zip(interfaces).zip(sockets) {
         saved.prepare(links, &interface, switch.config.mode).await;
-        switch.appeared(number, socket, &all);
+        switch.appeared(number, socket, &all, clock::now());
     }
     if let Err(error) = switch.held.take(switch.pins.path()) {
         // The switch forwards: exiting now would leave it without a daemon.
@@ -332,7 +332,7 @@ fn load(
         ports,
         hellos,
         quiet: Quiet::default(),
-        next_greeting: now,
+        greeting: Schedule { next: now },
         due: NEVER,
         started: now,
         reads_since: NEVER,

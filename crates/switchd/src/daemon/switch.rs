@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_units::PortId;
 
-use super::hello::Hellos;
+use super::hello::{Hellos, Schedule};
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
 use super::notices::Notices;
@@ -47,8 +47,8 @@ pub struct Switch {
     pub quiet: Quiet,
     /// Notifications about ports.
     pub notices: Notices,
-    /// When the next Hellos are due.
-    pub next_greeting: u64,
+    /// When Hellos are sent.
+    pub greeting: Schedule,
     /// When the daemon should wake up next.
     pub due: u64,
     /// When it started.
@@ -98,15 +98,15 @@ impl Switch {
         self.notices.tell(number, &self.ports[usize::from(number)]);
     }
 
-    /// Sets the role of a port.
-    pub fn play(&mut self, number: u16, role: Role, until: u64) {
+    /// Sets the role of a port at `now`.
+    pub fn play(&mut self, number: u16, role: Role, until: u64, now: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
         port.led_to = role.leads_to().or(port.led_to);
         if port.role != role {
             port.role = role;
             let named = &port.name;
-            if let Some(left_out) = self.quiet.may_say(number, role.name(), clock::now()) {
+            if let Some(left_out) = self.quiet.may_say(number, role.name(), now) {
                 tracing::info!(port = number, interface = %named, role = ?role, left_out, "role of a port");
             }
         }
@@ -122,14 +122,14 @@ impl Switch {
         }
         if up {
             match self.is_for_hosts(number, now) {
-                true => self.play(number, Role::Host, NEVER),
-                false => self.play(number, Role::Listening, now + self.hold()),
+                true => self.play(number, Role::Host, NEVER, now),
+                false => self.play(number, Role::Listening, now + self.hold(), now),
             }
-            self.greet_on(number);
+            self.greet_on(number, now);
             return Vec::new();
         }
         port.neighbour = None;
-        self.play(number, Role::Down, NEVER);
+        self.play(number, Role::Down, NEVER, now);
         vec![Task::Broken(number)]
     }
 
@@ -146,8 +146,7 @@ impl Switch {
     }
 
     /// Handles an interface event.
-    pub fn link(&mut self, event: Event, all: &[Interface]) -> Vec<Task> {
-        let now = clock::now();
+    pub fn link(&mut self, event: Event, all: &[Interface], now: u64) -> Vec<Task> {
         let mut tasks = Vec::new();
         match event {
             Event::Missed => tasks.push(Task::LookAgain),
@@ -257,7 +256,13 @@ impl Switch {
     }
 
     /// The program is attached to the port's interface, and its socket is open.
-    pub fn appeared(&mut self, number: u16, socket: Arc<PortSocket>, all: &[Interface]) -> Vec<Task> {
+    pub fn appeared(
+        &mut self,
+        number: u16,
+        socket: Arc<PortSocket>,
+        all: &[Interface],
+        now: u64,
+    ) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.socket = Some(socket);
         let Some(interface) = port.interface.clone() else { return Vec::new() };
@@ -265,7 +270,7 @@ impl Switch {
             tracing::error!(port = number, %error, "updating an interface in the data plane failed");
         }
         self.tell(number);
-        self.see(number, interface, all, clock::now())
+        self.see(number, interface, all, now)
     }
 
     /// Attaches the program to the interface of a port; returns how to undo it.
@@ -305,25 +310,21 @@ impl Switch {
     }
 
     /// Sends Hellos on all ports that are up, if they are due; returns when the next ones are.
-    pub fn greet(&mut self) -> u64 {
-        let now = clock::now();
-        if now >= self.next_greeting {
-            let interval = self.config.hello_interval.ps() / 1000;
-            // Hellos missed while the daemon was stopped are not sent later.
-            self.next_greeting = (self.next_greeting + interval).max(now + interval / 2);
+    pub fn greet(&mut self, now: u64) -> u64 {
+        if self.greeting.is_due(now, self.config.hello_interval.ps() / 1000) {
             for number in 0..self.ports.len() as u16 {
-                self.greet_on(number);
+                self.greet_on(number, now);
             }
         }
-        self.next_greeting
+        self.greeting.next
     }
 
-    pub(super) fn greet_on(&mut self, number: u16) {
-        self.say(number, self.hellos.hold_ms);
+    pub(super) fn greet_on(&mut self, number: u16, now: u64) {
+        self.say(number, self.hellos.hold_ms, now);
     }
 
     /// Sends a Hello on a port that is up; a hold time of 0 withdraws the adjacency.
-    pub fn say(&mut self, number: u16, hold_ms: u32) {
+    pub fn say(&mut self, number: u16, hold_ms: u32, now: u64) {
         let port = &self.ports[usize::from(number)];
         let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
         if port.role == Role::Down {
@@ -331,7 +332,7 @@ impl Switch {
         }
         let frame = self.hellos.frame(interface.mac, number, hold_ms, clock::since_1970());
         if let Err(error) = socket.send(&frame)
-            && let Some(left_out) = self.quiet.may_say(number, "send", clock::now())
+            && let Some(left_out) = self.quiet.may_say(number, "send", now)
         {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
         }

@@ -3,13 +3,32 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::refusal::Refusal;
 
 /// How long to wait for one other starting daemon, however many are ahead. A start takes about 0.3 s, on a busy machine
 /// seconds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A wait for the lock, which ends when one holder keeps it for too long.
+struct Wait {
+    /// When the present holder took the lock, by its clock.
+    taken: SystemTime,
+    /// Until when to wait for this holder.
+    until: Instant,
+    patience: Duration,
+}
+
+impl Wait {
+    /// Whether to wait on at `now` for a holder that has taken the lock at `taken`.
+    fn goes_on(&mut self, taken: SystemTime, now: Instant) -> bool {
+        if taken != self.taken {
+            (self.taken, self.until) = (taken, now + self.patience);
+        }
+        now < self.until
+    }
+}
 
 /// Takes the lock shared by all daemons, under a name that no switch can have; released when dropped.
 ///
@@ -22,18 +41,14 @@ pub async fn take(run: &Path, patience: Duration) -> Result<File, Refusal> {
     let mut file = options.map_err(failed)?;
     // Each holder writes to the file, so the others see when the holder changes.
     let turn = |file: &File| file.metadata().and_then(|data| data.modified());
-    let mut seen = turn(&file).map_err(failed)?;
-    let mut until = Instant::now() + patience;
+    let mut wait = Wait { taken: turn(&file).map_err(failed)?, until: Instant::now() + patience, patience };
     loop {
         match file.try_lock() {
             Ok(()) => break,
             Err(TryLockError::Error(error)) => return Err(failed(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        let now = turn(&file).map_err(failed)?;
-        if now != seen {
-            (seen, until) = (now, Instant::now() + patience);
-        } else if Instant::now() >= until {
+        if !wait.goes_on(turn(&file).map_err(failed)?, Instant::now()) {
             let why = format!(
                 "another weft-switchd holds it and has been starting for {} s: find it with `fuser {}` and stop it",
                 patience.as_secs(),
@@ -52,26 +67,32 @@ pub async fn take(run: &Path, patience: Duration) -> Result<File, Refusal> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn many_turns_are_waited_for_and_one_that_does_not_end_is_not() {
+        let (patience, each) = (Duration::from_millis(600), Duration::from_millis(100));
+        let (start, taken) = (Instant::now(), SystemTime::UNIX_EPOCH);
+        let mut wait = Wait { taken, until: start + patience, patience };
+        for turn in 0..10 {
+            assert!(wait.goes_on(taken + each * turn, start + each * turn), "turn {turn}");
+        }
+        let last = taken + each * 9;
+        assert!(wait.goes_on(last, start + each * 14));
+        assert!(!wait.goes_on(last, start + each * 15), "600 ms after its begin");
+    }
+
     #[tokio::test]
-    async fn many_turns_are_waited_for_and_one_that_does_not_end_is_not() {
+    async fn one_at_a_time_has_the_lock() {
         let run = std::env::temp_dir().join(format!("weft-turn-{}", std::process::id()));
         std::fs::create_dir_all(&run).unwrap();
-        let (patience, each) = (Duration::from_millis(600), Duration::from_millis(100));
-        let start = Instant::now();
-        let mut waiting = tokio::task::JoinSet::new();
-        for _ in 0..10 {
-            let run = run.clone();
-            waiting.spawn(async move {
-                let _turn = take(&run, patience).await.map_err(|error| error.to_string())?;
-                tokio::time::sleep(each).await;
-                Ok::<_, String>(())
-            });
-        }
-        assert_eq!(waiting.join_all().await, vec![Ok(()); 10]);
-        assert!(start.elapsed() > patience, "the last one waits longer than for a single holder");
-        let _held = take(&run, patience).await.unwrap();
-        let refused = take(&run, patience).await.unwrap_err().to_string();
+        let held = take(&run, PATIENCE).await.unwrap();
+        let refused = take(&run, Duration::ZERO).await.unwrap_err().to_string();
         assert!(refused.contains("another weft-switchd holds it"), "{refused}");
+        let next = tokio::spawn({
+            let run = run.clone();
+            async move { take(&run, PATIENCE).await.is_ok() }
+        });
+        drop(held);
+        assert!(next.await.unwrap());
         std::fs::remove_dir_all(run).unwrap();
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::shared::Shared;
 use super::switch::Switch;
+use crate::clock;
 use crate::filters;
 use crate::held::Found;
 use crate::pins::{Hook, Pins};
@@ -35,6 +36,11 @@ impl FilterLooks {
     }
 }
 
+/// The time between two checks.
+fn pause(hold: Duration) -> Duration {
+    (hold / LOOKS).clamp(SHORTEST, LONGEST)
+}
+
 /// Checks all pins periodically, on a thread of its own.
 pub fn watch(shared: &Shared) {
     let shared = shared.clone();
@@ -45,20 +51,20 @@ pub fn watch(shared: &Shared) {
                 let switch = shared.lock();
                 (switch.held.clone(), switch.hook, Duration::from_nanos(switch.hold()), switch.pins.clone())
             };
-            sleep((hold / LOOKS).clamp(SHORTEST, LONGEST));
+            sleep(pause(hold));
             let detached = || match hook {
                 Hook::Tcx => held.detached_links(),
                 Hook::Clsact => missing_filters(&pins),
             };
             let found = held.restore();
             if found != Found::default() {
-                shared.lock().log_restored(&found);
+                shared.lock().log_restored(&found, clock::now());
             }
             let is_due = hook == Hook::Tcx || looks.is_due(Instant::now());
             if is_due && !detached().is_empty() {
                 let mut switch = shared.lock();
                 // Checked again under the lock: since then, the switch may have been taken down, or a port attached.
-                switch.attach_again(&detached());
+                switch.attach_again(&detached(), clock::now());
             }
         }
     });
@@ -76,8 +82,7 @@ fn missing_filters(pins: &Pins) -> Vec<PathBuf> {
 
 impl Switch {
     /// Logs restored pins.
-    fn log_restored(&mut self, found: &Found) {
-        let now = crate::clock::now();
+    fn log_restored(&mut self, found: &Found, now: u64) {
         let pins = self.pins.path().display().to_string();
         self.restored.pins += found.restored as u64;
         self.restored.failures += u64::from(found.failed.is_some());
@@ -102,8 +107,7 @@ impl Switch {
     }
 
     /// Attaches the programs of these pins again, and logs it.
-    fn attach_again(&mut self, detached: &[PathBuf]) {
-        let now = crate::clock::now();
+    fn attach_again(&mut self, detached: &[PathBuf], now: u64) {
         for number in 0..self.ports.len() as u16 {
             let name = self.ports[usize::from(number)].name.clone();
             let path = self.pins.attachment(self.hook, number, &name);
@@ -137,6 +141,13 @@ impl Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pins_are_looked_at_four_times_a_hold_at_least_once_a_second_and_not_all_the_time() {
+        for (hold, expected) in [(300, 75), (1, 20), (80, 20), (4000, 1000), (30_000, 1000)] {
+            assert_eq!(pause(Duration::from_millis(hold)).as_millis(), expected, "{hold} ms");
+        }
+    }
 
     #[test]
     fn filters_are_looked_at_four_times_a_second_at_most_however_short_the_hold_is() {
