@@ -3,9 +3,19 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weft_loadgen::{Generator, Lateness, Outcome, Style, Workload};
+
+/// Waits until `is` returns true, and fails if it never does.
+pub fn wait_for(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(60), "timed out: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
 
 /// Two loopback addresses unique to this test: all of 127.0.0.0/8 is local.
 pub fn addresses() -> [String; 2] {

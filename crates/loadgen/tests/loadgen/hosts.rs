@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+
+use crate::common::wait_for;
 
 /// A process in its own network namespace; both end when this is dropped.
 pub struct Host(Child);
@@ -13,18 +14,12 @@ impl Host {
             Command::new("unshare").args(["--net", "sleep", "60"]).stderr(Stdio::null()).spawn().ok()?;
         let mut host = Self(child);
         let own = std::fs::read_link("/proc/self/ns/net").ok()?;
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(5) {
-            if host.0.try_wait().ok()?.is_some() {
-                return None;
-            }
-            let there = std::fs::read_link(host.netns()).ok()?;
-            if there != own {
-                return Some(host);
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        None
+        let mut ended = false;
+        wait_for("the process is in its namespace", || {
+            ended = host.0.try_wait().is_ok_and(|status| status.is_some());
+            ended || std::fs::read_link(host.netns()).is_ok_and(|there| there != own)
+        });
+        (!ended).then_some(host)
     }
 
     /// The file of its namespace.

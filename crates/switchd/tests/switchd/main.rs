@@ -8,4 +8,5 @@ mod net;
 #[path = "../../examples/common/packet.rs"]
 mod packet_socket;
 mod verified;
+mod wait;
 mod wires;

@@ -1,7 +1,7 @@
 //! The number of instructions that the verifier processes per program, with all settings that add to it;
 //! the kernel's limit is a million.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use aya::programs::SchedClassifier;
 use aya::{Ebpf, EbpfLoader};
@@ -10,9 +10,10 @@ use weft_switchd::pins::Pins;
 use weft_switchd::{Mode, Plane, loading};
 use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
-use weft_units::{Bytes, Duration};
+use weft_units::Bytes;
 
 use crate::bpffs::BpfFs;
+use crate::wait::comes;
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -27,21 +28,35 @@ fn signals_while_the_verifier_works_do_not_keep_a_program_from_being_loaded() {
         let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it exists");
         program.try_into().expect("of this type")
     }
-    let began = Instant::now();
-    program(&mut first).load().expect("it loads without signals");
-    let quarter = began.elapsed() / 4;
     // SAFETY: no arguments.
     let me = unsafe { libc::pthread_self() };
+    let used = move || cpu_time(me);
+    let before = used();
+    program(&mut first).load().expect("it loads without signals");
+    let quarter = (used() - before) / 4;
     let signal = std::thread::spawn(move || {
         // Aya itself retries once.
         for _ in 0..4 {
-            std::thread::sleep(quarter);
+            // It may be done already.
+            let before = used();
+            comes(Duration::from_secs(1), || used() >= before + quarter);
             // SAFETY: the target thread waits for this one.
             assert_eq!(unsafe { libc::pthread_kill(me, libc::SIGUSR1) }, 0);
         }
     });
     loading::load(program(&mut second)).expect("loading is retried");
     signal.join().expect("the signal was sent");
+}
+
+/// The CPU time of a thread that lives, in ns.
+fn cpu_time(thread: libc::pthread_t) -> i64 {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: the thread lives, and both pointers are to values that live until the calls return.
+    let done = unsafe {
+        libc::pthread_getcpuclockid(thread, &raw mut clock) + libc::clock_gettime(clock, &raw mut time)
+    };
+    assert_eq!(done, 0);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// A fifth of the verifier's limit.
@@ -54,7 +69,7 @@ fn programs_are_far_from_the_verifiers_limit() {
         scope: Scope::ValleyFree,
         on_miss: OnMiss::Recover,
         while_broken: WhileBroken::Detour,
-        refresh_after: Duration::from_secs(1),
+        refresh_after: weft_units::Duration::from_secs(1),
         ..Exploration::default()
     };
     let settings = Settings::new(&config).classifying(&Classifier::Auto(Bytes(1_000_000)));

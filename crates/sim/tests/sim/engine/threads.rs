@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_sim::fault::{Fault, FaultKind};
-use weft_switching::{ParamValue, SchemeSpec};
+use weft_switching::{ParamValue, SchemeSpec, registry};
 use weft_transport::{Config, Mptcp};
 use weft_units::{LinkId, Rate, Time};
 
@@ -28,39 +28,14 @@ pub fn same_with_threads(trial: &Trial<'_>, threads: &[usize], run: impl Fn(&Tri
 }
 
 fn schemes() -> Vec<SchemeSpec> {
-    let names = [
-        "single_path",
-        "ecmp",
-        "spray",
-        "adaptive",
-        "conga",
-        "conweave",
-        "drill",
-        "flowcut",
-        "hula",
-        "hedera",
-        "letflow",
-        "wcmp",
-        "clove",
-        "drb",
-        "flowbender",
-        "hermes",
-        "plb",
-        "presto",
-        "spanning_tree",
-        "arp_path",
-        "tcp_path",
-        "tfe",
-        "smoc",
-        "tag_forward",
-    ];
+    let names = registry().iter().map(|known| known.name);
     let choices = ["least-loaded", "spray"].map(|choice| scheme_with("tag_forward", "choice", word(choice)));
     let ports = scheme_with("tfe", "classifier", word("auto"));
     let small = scheme_with("spanning_tree", "table_size", ParamValue::Count(2));
     let interval = ("interval", ParamValue::Duration(MS(2)));
     let placements = ["first-fit", "annealing"]
         .map(|name| scheme_of("hedera", [interval.clone(), ("placement", word(name))]));
-    names.map(scheme).into_iter().chain(choices).chain(placements).chain([ports, small]).collect()
+    names.map(scheme).chain(choices).chain(placements).chain([ports, small]).collect()
 }
 
 fn transports() -> Vec<Config> {
@@ -159,11 +134,7 @@ proptest! {
     fn random_fabrics_say_the_same_with_any_number_of_threads(
         fabric in any_fabric(),
         scheme in prop::sample::select(
-            ["ecmp", "single_path", "spray", "adaptive", "drill", "flowcut", "letflow", "wcmp", "spanning_tree", "arp_path"]
-                .into_iter()
-                .chain(["tcp_path", "tfe", "smoc", "clove", "drb", "flowbender", "hermes", "plb", "presto"])
-                .map(scheme)
-                .collect::<Vec<_>>()
+            registry().iter().filter(|known| !known.is_choosy()).map(|known| scheme(known.name)).collect::<Vec<_>>()
         ),
         transport in prop::sample::select(transports()),
         flows in any_flows(),

@@ -205,12 +205,13 @@ fn more_seeds_add_to_the_results_of_fewer() {
 }
 
 const DIRECTORY: &str = "WEFT_TEST_DIRECTORY";
+const STAYS: &str = "WEFT_TEST_STAYS";
 
 /// The name of the test below in this program.
 const NAME: &str = "sweeps::interruption::a_sweep_runs_as_a_process";
 
 /// Other tests run this one as a process with [`DIRECTORY`] set: it sweeps into that directory with one thread and
-/// prints the outcome. Without [`DIRECTORY`], it starts such a process itself.
+/// prints the outcome; with [`STAYS`] it does not end after it has finished a run. Without [`DIRECTORY`], it starts such a process itself.
 #[test]
 fn a_sweep_runs_as_a_process() {
     let Some(directory) = std::env::var_os(DIRECTORY) else {
@@ -220,7 +221,14 @@ fn a_sweep_runs_as_a_process() {
         assert!(said.contains("OUTCOME done 6 failed []"), "{said}");
         return are_equal(&uninterrupted(), &results(scratch.path()), "as a process");
     };
-    match run(&scenario(), Path::new(&directory), 1, &mut |_| true) {
+    let stays = std::env::var_os(STAYS).is_some();
+    let mut observe = |event: &Event<'_>| {
+        while stays && matches!(event, Event::RunDone { .. }) {
+            std::thread::park();
+        }
+        true
+    };
+    match run(&scenario(), Path::new(&directory), 1, &mut observe) {
         Ok(report) => println!("OUTCOME done {} failed {:?}", report.done, report.failed),
         Err(error) => println!("OUTCOME error {error}"),
     }
@@ -241,22 +249,19 @@ fn a_sweep_that_is_killed_goes_on_to_the_same_bytes() {
     let expected = uninterrupted();
     let scratch = Scratch::new("killed");
     let mut killed = 0;
-    // Each process is killed as soon as it has added a result, or soon after.
+    // Each process is killed as soon as it has added a result, while it works on the next; it does not end by itself.
     for life in 0..4 {
-        let mut child: Child = shell("eval \"$RUN\"", scratch.path()).spawn().unwrap();
+        let mut child: Child = shell("eval \"$RUN\"", scratch.path()).env(STAYS, "").spawn().unwrap();
         let begun = Instant::now();
         let runs = scratch.join("runs");
         let shown = || {
             let entries = fs::read_dir(&runs).into_iter().flatten().flatten();
             entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.')).count()
         };
-        while shown() <= life
-            && begun.elapsed() < Duration::from_secs(20)
-            && child.try_wait().unwrap().is_none()
-        {
+        while shown() <= life && child.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no result is added");
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(3 * life as u64));
         killed += usize::from(child.try_wait().unwrap().is_none());
         let _ = child.kill();
         child.wait().unwrap();

@@ -6,8 +6,9 @@ use crate::common::{Trial, profile};
 use proptest::prelude::*;
 use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
 use weft_sim::fault::{Fault, FaultKind};
-use weft_switching::{DropReason, ParamValue, SchemeSpec};
+use weft_switching::{Descriptor, DropReason, Need, ParamValue, SchemeSpec, registry};
 use weft_transport::Config;
+use weft_transport::profile::PROFILES;
 use weft_units::{Duration, LinkId, NodeId, Rate, Time};
 
 /// A link between two indices, which count hosts and switches together.
@@ -78,25 +79,12 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
 }
 
 pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
-    let plain = prop::sample::select(vec![
-        "ecmp",
-        "single_path",
-        "spray",
-        "adaptive",
-        "drill",
-        "flowcut",
-        "letflow",
-        "wcmp",
-        "clove",
-        "drb",
-        "flowbender",
-        "hermes",
-        "plb",
-        "presto",
-        "spanning_tree",
-    ]);
+    let is_plain = |known: &&Descriptor| {
+        !known.is_choosy() && known.explores.is_none() && !known.needs.contains(&Need::Controller)
+    };
+    let plain: Vec<&str> = registry().iter().filter(is_plain).map(|known| known.name).collect();
     prop_oneof![
-        4 => plain.prop_map(crate::common::scheme),
+        4 => prop::sample::select(plain).prop_map(crate::common::scheme),
         1 => (1_u64..4).prop_map(|size| {
             crate::common::scheme_with("spanning_tree", "table_size", ParamValue::Count(size))
         }),
@@ -259,7 +247,7 @@ proptest! {
     fn every_packet_is_delivered_dropped_for_a_reason_or_in_flight(
         fabric in any_fabric(),
         scheme in any_scheme(),
-        transport in prop::sample::select(vec!["linux", "dctcp", "ns3-3.37", "ns3-3.26", "ns3-3.23"]),
+        transport in prop::sample::select(PROFILES).prop_map(|(name, _)| name),
         flows in any_flows(),
         faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..30_000, any::<bool>()), 0..8),
         seed in any::<u64>(),

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use aya::programs::links::{FdLink, PinnedLink};
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
+use crate::daemons::switch::{Places, Switch, TwoHosts};
+use crate::daemons::tap::Tap;
 use crate::daemons::traffic::{Connection, Stream, reaches};
 use crate::net::{Netns, host};
+use crate::wait::wait_for;
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -20,54 +22,55 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
         let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(100));
         for round in 0..6 {
-            std::thread::sleep(Duration::from_millis(100));
+            stream.goes_on(500);
             if round % 2 == 0 {
                 switch.kill()
             } else {
                 switch.stop()
             }
-            // Longer than any hold time.
-            std::thread::sleep(Duration::from_millis(if round == 0 { 600 } else { 50 }));
+            // The first time for longer than any hold time.
+            stream.goes_on(if round == 0 { 6_000 } else { 500 });
             connection.send(1_000_000);
             switch.begin();
             assert_eq!(switch.ask("show status")["adopted"], true);
             assert_eq!(switch.role("h1"), "host", "roles are adopted");
         }
         let outcome = stream.end();
-        println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
-        assert!(outcome.sent > 5_000);
         assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
         // Another holder of the link does not keep the program attached.
         let pin = places.pins.join("s/links/0:h1");
         let held = (attach == "tcx").then(|| FdLink::from(PinnedLink::from_pin(pin).expect("a link")));
         let output = switch.ctl("down");
         assert!(output.status.success(), "{output:?}");
-        wait_for("the pins are removed", 5, || !places.pins.join("s").exists());
+        wait_for("the pins are removed", || !places.pins.join("s").exists());
         assert!(!two.reach(), "{attach}: still forwarding after down");
         assert!(!switch.log().contains("cannot be reattached"), "{attach}: {}", switch.log());
         drop(held);
     }
 }
 
-/// Starts the left daemon, but stops it for two hold times as soon as its program forwards.
-fn start_slowly<'a>(pair: &'a Pair, hold: Duration, start: impl FnOnce() -> Switch<'a>) -> Switch<'a> {
+/// Starts the left daemon, but stops it for two hold times of its neighbour as soon as its program forwards.
+fn start_slowly<'a>(pair: &'a Pair, start: impl FnOnce() -> Switch<'a>) -> Switch<'a> {
     let (program, lock) = (pair.places.pins.join("l/program"), pair.places.run.join("l.lock"));
     let pinned = move || std::fs::metadata(&program).map(|pin| pin.ino()).ok();
     let locked = move || std::fs::read_to_string(&lock).ok().and_then(|pid| pid.trim().parse::<i32>().ok());
-    let before = (pinned(), locked());
+    let (before, tap) = ((pinned(), locked()), Tap::start(&pair.left, "a"));
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            wait_for("the daemon has its lock", 20, || locked().is_some() && locked() != before.1);
+            wait_for("the daemon has its lock", || locked().is_some() && locked() != before.1);
             let (pid, began) = (locked().expect("a number"), Instant::now());
-            // Without a pause: it decides on its ports a moment later.
-            while pinned() == before.0 {
-                assert!(began.elapsed() < Duration::from_secs(20), "the program does not forward");
-            }
-            for (signal, then) in [(libc::SIGSTOP, 2 * hold), (libc::SIGCONT, Duration::ZERO)] {
+            let signal = |signal| {
                 // SAFETY: no pointers; the daemon runs until the end of the test.
                 assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
-                std::thread::sleep(then);
+            };
+            // Without a pause: it decides on its ports a moment later.
+            while pinned() == before.0 {
+                assert!(began.elapsed() < Duration::from_secs(60), "the program does not forward");
             }
+            signal(libc::SIGSTOP);
+            tap.wait_for_hellos(7);
+            signal(libc::SIGCONT);
+            tap.end();
         });
         start()
     })
@@ -79,9 +82,8 @@ fn a_daemon_that_starts_slowly_reads_hellos_before_it_decides_on_ports() {
     let pair = Pair::new(&["a"]);
     // The right daemon has to send in each hold time, on a busy machine as well.
     let config = "mode = \"arp-path\"\nports = [\"h\", \"a\"]\n[hello]\ninterval = \"500 ms\"";
-    let hold = Duration::from_millis(1500);
     let _right = Switch::start(&pair.right, &pair.places, "r", config);
-    let mut left = start_slowly(&pair, hold, || Switch::start(&pair.left, &pair.places, "l", config));
+    let mut left = start_slowly(&pair, || Switch::start(&pair.left, &pair.places, "l", config));
     left.wait_roles(&[("a", "fabric"), ("h", "host")]);
     let of = |port: &str, role: &str| {
         let is = |line: &&str| line.contains(&format!("interface={port}")) && line.contains(role);
@@ -89,11 +91,12 @@ fn a_daemon_that_starts_slowly_reads_hellos_before_it_decides_on_ports() {
     };
     assert_eq!((of("a", "role=Host"), of("h", "role=Host")), (0, 1), "{}", left.log());
     left.kill();
-    let left = start_slowly(&pair, hold, || {
+    let left = start_slowly(&pair, || {
         left.begin();
         left
     });
-    std::thread::sleep(hold / 2);
+    let heard = || left.ask("show counters")["hello"]["heard"].as_u64();
+    wait_for("a Hello is received", || heard() > Some(0));
     assert!(!left.log().contains("fallen silent"), "{}", left.log());
     assert_eq!(left.role("a"), "fabric");
 }
@@ -105,7 +108,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     // A daemon takes seconds to start on a busy machine: the hold time is longer.
     let key = format!(
         "mode = \"tcp-path\"\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
-         [hello]\ninterval = \"600 ms\"\nhold = 20",
+         [hello]\ninterval = \"600 ms\"\nhold = 100",
         "5a".repeat(32)
     );
     let [mut l, r] = pair.start(&key);
@@ -120,7 +123,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     // Hellos of the new daemon are accepted: their sequence numbers continue.
     let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
     let before = heard();
-    wait_for("two more Hellos are received", 10, || heard() >= before.map(|count| count + 2));
+    wait_for("two more Hellos are received", || heard() >= before.map(|count| count + 2));
     assert_eq!(r.role("a"), "fabric");
     assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Switch, TwoHosts, wait_for};
+use crate::daemons::switch::{Switch, TwoHosts};
+use crate::wait::wait_for;
 
 /// A capture that runs.
 struct Capture {
@@ -21,7 +22,7 @@ impl Capture {
         let mut command = switch.ctl_inside();
         command.arg("capture").args(arguments).arg("-o").arg(&file).stderr(Stdio::piped());
         let child = command.spawn().expect("weftctl");
-        wait_for("the file", 10, || file.metadata().is_ok_and(|data| data.len() > 0));
+        wait_for("the file", || file.metadata().is_ok_and(|data| data.len() > 0));
         Self { child, file }
     }
 
@@ -83,7 +84,7 @@ fn tags_and_hello_messages_between_switches_are_shown() {
     pair.set_rules();
     let capture = Capture::start(&left, &pair.places.run, &["a"]);
     assert!(pair.reach(17));
-    wait_for("a Hello in each direction", 10, || {
+    wait_for("a Hello in each direction", || {
         let hellos = tshark(&capture.file, "weft.hello", &["frame.packet_flags_direction"]);
         hellos.iter().any(|hello| *hello != hellos[0])
     });
@@ -107,7 +108,7 @@ fn a_capture_ends_at_its_limits() {
         let folder = two.places.run.join(at.to_string());
         std::fs::create_dir(&folder).expect("a directory");
         let mut capture = Capture::start(&switch, &folder, &["h1", "--snaplen", "42", limit[0], limit[1]]);
-        wait_for("the limit", 20, || {
+        wait_for("the limit", || {
             let _ = two.reach();
             capture.child.try_wait().expect("a child").is_some()
         });

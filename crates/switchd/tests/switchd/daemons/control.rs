@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch, wait_for};
+use crate::daemons::switch::{Places, Switch};
 use crate::daemons::traffic::Connection;
 use crate::net::{Netns, host};
+use crate::wait::wait_for;
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -81,9 +82,8 @@ fn a_trace_shows_how_a_connection_finds_its_path() {
         .expect("weftctl");
     let read = || std::fs::read_to_string(&file).unwrap_or_default();
     // Repeated, since the trace may start after the first connections.
-    wait_for("the path is confirmed", 10, || {
+    wait_for("the path is confirmed", || {
         Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(1000);
-        std::thread::sleep(std::time::Duration::from_millis(50));
         read().contains("\"confirmed\"")
     });
     child.kill().expect("a child");
@@ -105,7 +105,7 @@ fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_n
     let key =
         |byte: &str| format!("mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"{}\"", byte.repeat(16));
     let [switch, other] = pair.begin([&key("a1"), &key("b2")]);
-    wait_for("Hellos are refused", 5, || {
+    wait_for("Hellos are refused", || {
         switch.ask("show counters")["hello"]["refused"]["signature"].as_u64() > Some(0)
     });
     switch.write(&key("b2"));
@@ -174,6 +174,6 @@ fn questions_that_cannot_be_read_and_daemons_that_say_nothing_are_told_of() {
     let output = switch.ctl(&format!("--socket {} show ports", places.socket("t").display()));
     let _ = stuck;
     assert!(output.status.code() == Some(1), "{output:?}");
-    assert!((9..13).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(began.elapsed().as_secs() >= 10, "{:?}", began.elapsed());
     assert!(String::from_utf8_lossy(&output.stderr).contains("has not answered for 10 s"), "{output:?}");
 }

@@ -7,11 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::daemons::switch::Switch;
 use crate::daemons::tap::Tap;
 use crate::net::Netns;
+use crate::wait::{Pace, wait_for};
 
 /// The sampling interval.
 const EVERY: Duration = Duration::from_millis(5);
@@ -44,6 +45,15 @@ fn between(from: SystemTime, until: SystemTime) -> Duration {
     until.duration_since(from).unwrap_or_default()
 }
 
+/// How long a daemon takes until `is` returns true, excluding the time for which its threads wait for a CPU.
+pub fn own_time(daemon: &Switch<'_>, what: &str, is: impl FnMut() -> bool) -> Duration {
+    let delayed = || delays(daemon.pid()).into_values().sum::<Duration>();
+    let (before, began) = (delayed(), Instant::now());
+    wait_for(what, is);
+    let took = began.elapsed();
+    took.saturating_sub(delayed().saturating_sub(before))
+}
+
 /// Watches Hello messages that arrive at an interface, and how long their sender waited for a CPU.
 pub struct Watch {
     tap: Tap,
@@ -57,8 +67,9 @@ impl Watch {
         let (process, stop) = (sender.pid(), Arc::new(AtomicBool::new(false)));
         let ends = stop.clone();
         let looks = std::thread::spawn(move || {
-            let mut looks: Vec<Look> = Vec::new();
+            let (mut looks, mut pace) = (Vec::<Look>::new(), Pace::new(EVERY));
             loop {
+                pace.turn();
                 let is_over = ends.load(Ordering::Relaxed);
                 let began = SystemTime::now();
                 let delays = delays(process);
@@ -68,10 +79,14 @@ impl Watch {
                 if is_over {
                     return looks;
                 }
-                std::thread::sleep(EVERY);
             }
         });
         Self { tap: Tap::start(netns, interface), stop, looks }
+    }
+
+    /// Waits until `more` Hello messages have arrived.
+    pub fn wait_for_hellos(&self, more: usize) {
+        self.tap.wait_for_hellos(more);
     }
 
     /// Stops and returns the result.

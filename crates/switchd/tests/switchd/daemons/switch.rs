@@ -6,12 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
+use crate::wait::{comes, wait_for};
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
@@ -107,16 +108,6 @@ pub struct Switch<'a> {
     child: Option<Child>,
 }
 
-/// Waits until `is` returns true, and fails after `seconds`.
-pub fn wait_for(what: &str, seconds: u64, mut is: impl FnMut() -> bool) -> Duration {
-    let began = Instant::now();
-    while !is() {
-        assert!(began.elapsed() < Duration::from_secs(seconds), "timed out after {seconds} s: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    began.elapsed()
-}
-
 /// Tries something up to three times until it succeeds, and fails if no attempt does. A stalled machine only adds to the
 /// time that a switch takes; a switch that is too slow is so each time, if each attempt starts from the same state: where
 /// the first time can take longer, each attempt starts a new daemon.
@@ -149,12 +140,8 @@ pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> 
     let mut command = netns.command(SWITCHD);
     command.arg("--config").arg(&path).args(places.flags()).args(flags);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the daemon");
-    let began = Instant::now();
-    while child.try_wait().expect("a child").is_none() {
-        if began.elapsed() > Duration::from_secs(45) {
-            child.kill().expect("a child");
-        }
-        std::thread::sleep(Duration::from_millis(10));
+    if !comes(Duration::from_secs(45), || child.try_wait().expect("a child").is_some()) {
+        child.kill().expect("a child");
     }
     child.wait_with_output().expect("a child")
 }
@@ -202,7 +189,7 @@ impl<'a> Switch<'a> {
         command.arg("--config").arg(&self.config).args(self.places.flags()).args(&self.flags).stderr(log);
         command.envs(self.environment.iter().cloned());
         let mut child = command.spawn().expect("the daemon");
-        wait_for("the control socket answers", 20, || {
+        wait_for("the control socket answers", || {
             if let Some(status) = child.try_wait().expect("a child") {
                 panic!("the daemon ended ({status}): {}", self.log());
             }
@@ -305,9 +292,7 @@ impl<'a> Switch<'a> {
     /// Waits until ports have these roles.
     pub fn wait_roles(&self, roles: &[(&str, &str)]) {
         for (port, role) in roles {
-            wait_for(&format!("{} {port} is {role}: {}", self.name, self.log()), 10, || {
-                self.role(port) == *role
-            });
+            wait_for(&format!("{} {port} is {role}", self.name), || self.role(port) == *role);
         }
     }
 

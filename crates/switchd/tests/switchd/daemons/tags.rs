@@ -3,15 +3,17 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::UdpSocket;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::daemons::pair::Pair;
 use crate::daemons::stalls::Watch;
-use crate::daemons::switch::{Places, Switch, one_of_three, wait_for};
+use crate::daemons::switch::{Places, Switch, one_of_three};
 use crate::daemons::traffic::{Connection, Stream};
 use crate::net::{Netns, host};
+use crate::wait::wait_for;
 
 /// Starts two switches in mode `tag-forward`. Hosts are on port 0, with gates 2 and 4; port 1, with gate 100, connects
 /// the switches.
@@ -44,6 +46,14 @@ impl Pair {
                 self.http(name, "PUT /v1/flows", &json!({"priority": 1000, "rules": rules, "groups": []}));
             assert_eq!((status, &answer["added"]), (200, &json!(2)), "{answer}");
         }
+    }
+
+    /// The number of frames that waited for a rule, with this outcome.
+    fn waiting_frames(&self, name: &str, outcome: &str) -> u64 {
+        let text = self.places.metrics(name);
+        let head = format!("weft_switchd_waiting_frames_total{{outcome=\"{outcome}\"}} ");
+        let count = text.lines().find_map(|line| line.strip_prefix(&head)?.parse().ok());
+        count.unwrap_or_else(|| panic!("{text}"))
     }
 
     fn http(&self, name: &str, request: &str, body: &Value) -> (u16, Value) {
@@ -318,15 +328,9 @@ impl Listener {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"))
     }
 
-    /// The next notice for which `is` returns true, and how long it took.
-    fn until(&mut self, mut is: impl FnMut(&Value) -> bool) -> (Value, Duration) {
-        let began = Instant::now();
-        loop {
-            let notice = self.next();
-            if is(&notice) {
-                return (notice, began.elapsed());
-            }
-        }
+    /// The next notice for which `is` returns true.
+    fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
+        std::iter::repeat_with(|| self.next()).find(is).expect("an endless iterator")
     }
 }
 
@@ -345,9 +349,8 @@ fn ports_are_told_of_as_they_are_and_as_they_change() {
     assert_eq!(listener.next(), port(0, "h", "host", true, Value::Null));
     assert_eq!(listener.next(), port(1, "a", "fabric", true, json!({"switch": id, "port": 1})));
     pair.right.ip("link set dev a down");
-    let (down, after) = listener.until(|notice| notice["port"] == 1);
+    let down = listener.until(|notice| notice["port"] == 1);
     assert_eq!(down, port(1, "a", "down", false, Value::Null));
-    assert!(after < Duration::from_secs(1), "{after:?}");
     pair.right.ip("link set dev a up");
     listener.until(|notice| *notice == port(1, "a", "fabric", true, json!({"switch": id, "port": 1})));
     drop((left, right));
@@ -370,11 +373,10 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     let socket = pair.hosts[0].run(|| UdpSocket::bind("10.0.0.1:7000").expect("a socket"));
     let mut listener = Listener::open(&pair.places, "l");
     let first = |notice: &Value| notice["what"] == "miss" && notice["destination"] == "10.0.0.2";
-    let began = Instant::now();
     for number in 0..3_u8 {
         socket.send_to(&[number], "10.0.0.2:7").expect("it is sent");
     }
-    let (miss, _) = listener.until(first);
+    let miss = listener.until(first);
     assert_eq!(miss, json!({"what": "miss", "port": 0, "source": "10.0.0.1", "destination": "10.0.0.2"}));
     let (status, answer) = pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
     assert_eq!((status, answer), (200, json!({"changes": 1, "warnings": []})));
@@ -383,7 +385,6 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
         let (length, from) = echo.recv_from(&mut buffer).unwrap_or_else(|_| panic!("datagram {number}"));
         assert_eq!((&buffer[..length], from.to_string().as_str()), (&[number][..], "10.0.0.1:7000"));
     }
-    println!("delivered {:?} after sending", began.elapsed());
     // Forwarded by the daemon, not the program.
     let text = pair.places.metrics("l");
     for part in [
@@ -402,28 +403,22 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     for _ in 0..20 {
         socket.send_to(b"x", "10.0.0.9:7").expect("it is sent");
     }
-    wait_for("all are counted as misses", 5, || {
+    wait_for("all are counted as misses", || {
         left.ask("show counters")["tags"]["misses"].as_u64() >= Some(misses + 20)
     });
     socket.send_to(b"y", "10.0.0.2:7").expect("it is sent");
     assert_eq!(echo.recv(&mut buffer).expect("a datagram that has a rule"), 1);
-    std::thread::sleep(Duration::from_millis(1100));
+    // They include the host's router solicitations.
+    wait_for("all have expired", || pair.waiting_frames("l", "expired") >= 20);
+    let sent = pair.waiting_frames("l", "sent");
     let late = rule("10.0.0.9/32", 4, 100);
     let (status, _) = pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": late}]}));
-    assert_eq!(status, 200);
-    // They include the host's router solicitations.
-    let text = pair.places.metrics("l");
-    let expired = "weft_switchd_waiting_frames_total{outcome=\"expired\"} ";
-    let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
-    assert!(expired >= Some(20), "{text}");
+    assert_eq!((status, pair.waiting_frames("l", "sent")), (200, sent));
     pair.hosts[0].ip("neigh add 10.0.0.8 lladdr 02:00:00:00:00:08 dev eth0");
     socket.send_to(b"z", "10.0.0.8:7").expect("it is sent");
-    let mut of_nine = 0;
-    listener.until(|notice| {
-        of_nine += u32::from(notice["destination"] == "10.0.0.9");
-        notice["destination"] == "10.0.0.8"
-    });
-    assert_eq!(of_nine, 1);
+    let notices = std::iter::repeat_with(|| listener.next()["destination"].clone());
+    let of_nine = notices.take_while(|destination| *destination != "10.0.0.8");
+    assert_eq!(of_nine.filter(|destination| *destination == "10.0.0.9").count(), 1);
     drop(right);
 }
 
@@ -440,19 +435,16 @@ fn a_connection_opens_at_once_though_its_rule_is_made_for_its_first_segment() {
     assert_eq!(answer["added"], 1, "{answer}");
     pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
     let mut listener = Listener::open(&pair.places, "l");
-    let took = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let controller = scope.spawn(|| {
             listener.until(|notice| notice["destination"] == "10.0.0.2");
             pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": far(2, 4)}]}))
         });
-        let began = Instant::now();
         // The waiting segment's checksum was left to the interface; it is complete on arrival.
         let _connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
-        let took = began.elapsed();
         assert_eq!(controller.join().expect("the controller").0, 200);
-        took
     });
-    assert!(took < Duration::from_millis(900), "a segment was lost: {took:?}");
+    assert!(pair.waiting_frames("l", "sent") > 0, "its first segment waits and is delivered");
 }
 
 #[test]
@@ -498,8 +490,8 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
 #[ignore = "needs root and BPF"]
 fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     let pair = Pair::for_tags();
-    // The hold time is longer than both daemons take to start on a busy machine.
-    let config = "mode = \"tag-forward\"\nfabric_ports = [\"a\"]\n[hello]\ninterval = \"600 ms\"\nhold = 20";
+    // The hold time, a minute, is longer than both daemons take to start on a busy machine.
+    let config = "mode = \"tag-forward\"\nfabric_ports = [\"a\"]\n[hello]\ninterval = \"600 ms\"\nhold = 100";
     let [mut left, mut right] = pair.start(config);
     pair.set_gates();
     pair.set_rules();
@@ -523,15 +515,15 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     let (before, counted) = (known(&left), packets(&left));
     let stream = Stream::start(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9000", Duration::from_millis(1));
     for _ in 0..2 {
-        std::thread::sleep(Duration::from_millis(200));
+        stream.goes_on(100);
         left.kill();
         right.kill();
         left.begin();
         right.begin();
     }
-    std::thread::sleep(Duration::from_millis(200));
+    stream.goes_on(100);
     let outcome = stream.end();
-    assert_eq!(outcome.sent, outcome.received, "longest gap {:?}", outcome.gap);
+    assert_eq!(outcome.sent, outcome.received);
     assert_eq!(known(&left), before);
     assert!(packets(&left) > counted, "{:?} after {counted:?}", packets(&left));
     left.wait_roles(&[("h", "host"), ("a", "fabric")]);
@@ -614,40 +606,41 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         .map(|count| (count, json!({"priority": 1000, "rules": rules[..count], "groups": []}).to_string()));
     one_of_three("many rules", || {
         let pair = Pair::for_tags();
-        // The hold time tolerates scheduling delays of several hundred milliseconds.
-        let [left, right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 9");
+        // The hold time tolerates scheduling delays of seconds.
+        let [left, right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 100");
         pair.set_gates();
-        let (mut known, mut waits, mut own) = (0, Duration::ZERO, Duration::ZERO);
+        let (mut known, mut own) = (0, Duration::ZERO);
         for (count, body) in &bodies {
             let watch = Watch::start(&left, &pair.right, "a");
+            let is_over = AtomicBool::new(false);
+            // The number of other requests that are answered in the meantime.
             let asks = || {
-                let (began, mut longest) = (Instant::now(), Duration::ZERO);
-                while began.elapsed() < Duration::from_secs(1) {
-                    let asked = Instant::now();
+                let ask = || {
                     pair.places.http("l", "GET /v1/status", "");
-                    longest = longest.max(asked.elapsed());
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                longest
+                    !is_over.load(Ordering::Relaxed)
+                };
+                std::iter::repeat_with(ask).take_while(|was_in_time| *was_in_time).count()
             };
-            let asked = std::thread::scope(|scope| {
-                let longest = scope.spawn(asks);
+            let answered = std::thread::scope(|scope| {
+                let answered = scope.spawn(asks);
                 for (expected, new) in [("added", count - known), ("kept", *count)] {
                     let began = Instant::now();
                     let (status, answer) = http(&pair.places, "l", "PUT /v1/flows", body);
-                    let took = began.elapsed();
                     assert_eq!((status, &answer[expected]), (200, &json!(new)), "{answer}");
-                    println!("{count} rules {expected}: {took:?}");
-                    assert!(took < Duration::from_secs(30), "{took:?}");
+                    println!("{count} rules {expected}: {:?}", began.elapsed());
                 }
-                longest.join().expect("the status requests")
+                is_over.store(true, Ordering::Relaxed);
+                answered.join().expect("the status requests")
             });
+            watch.wait_for_hellos(2);
             let watched = watch.end();
             let (longest, its_own) = (watched.longest(), watched.longest_of_its_own());
             println!(
-                "{count} rules: another request waits {asked:?}, longest Hello gap {longest:?}, {its_own:?} of it due to the daemon"
+                "{count} rules: {answered} other requests are answered, longest Hello gap {longest:?}, {its_own:?} of it due to the \
+                 daemon"
             );
-            (known, waits, own) = (*count, waits.max(asked), own.max(its_own));
+            assert!(answered > 3, "{answered} requests answered while rules are set");
+            (known, own) = (*count, own.max(its_own));
         }
         let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
         let (status, answer) = pair.http("l", "POST /v1/flows", &one_more);
@@ -659,7 +652,6 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
         assert!(!right.log().contains("silent"), "{}", right.log());
         let (_, answer) = pair.http("l", "PUT /v1/flows", &json!({"priority": 1000, "rules": []}));
         assert_eq!(answer["removed"], 200_000);
-        let is_kept = waits < Duration::from_secs(1) && own < Duration::from_millis(300);
-        is_kept.then_some(()).ok_or_else(|| format!("a request waits {waits:?}, a Hello {own:?}"))
+        (own < Duration::from_millis(300)).then_some(()).ok_or_else(|| format!("a Hello waits {own:?}"))
     });
 }

@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +12,7 @@ use rustix::net::{RecvFlags, eth, recv};
 use weft_wire::EtherType;
 
 use crate::net::{Netns, make_room};
+use crate::wait::wait_for_more;
 
 /// `SIOCGSTAMPNS`: the receive timestamp of the last frame read.
 const TIME_OF_LAST: libc::c_ulong = 0x8907;
@@ -27,6 +28,7 @@ pub struct Arrival {
 
 /// Records all frames that arrive at an interface.
 pub struct Tap {
+    hellos: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     arrivals: JoinHandle<Vec<Arrival>>,
 }
@@ -46,7 +48,8 @@ impl Tap {
         make_room(&socket);
         let _ = time_of_last(&socket);
         let stop = Arc::new(AtomicBool::new(false));
-        let ends = stop.clone();
+        let hellos = Arc::new(AtomicUsize::new(0));
+        let (ends, count) = (stop.clone(), hellos.clone());
         let arrivals = std::thread::spawn(move || {
             let mut arrivals = Vec::new();
             loop {
@@ -62,11 +65,18 @@ impl Tap {
                 if recv(&socket, &mut frame, RecvFlags::empty()).is_ok_and(|(length, _)| length >= 14) {
                     let at = time_of_last(&socket).expect("timestamps are enabled");
                     let ethertype = u16::from_be_bytes([frame[12], frame[13]]);
-                    arrivals.push(Arrival { at, is_hello: ethertype == EtherType::HELLO.0 });
+                    let is_hello = ethertype == EtherType::HELLO.0;
+                    arrivals.push(Arrival { at, is_hello });
+                    count.fetch_add(is_hello.into(), Ordering::Relaxed);
                 }
             }
         });
-        Self { stop, arrivals }
+        Self { hellos, stop, arrivals }
+    }
+
+    /// Waits until `more` Hello messages have arrived.
+    pub fn wait_for_hellos(&self, more: usize) {
+        wait_for_more("Hello messages arrive", more, || self.hellos.load(Ordering::Relaxed));
     }
 
     /// Stops and returns all frames, in order.

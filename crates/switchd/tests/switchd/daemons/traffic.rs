@@ -3,29 +3,28 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::net::{Netns, make_room};
+use crate::wait::{Pace, wait_for, wait_for_more};
 
 /// A UDP socket in the thread's namespace. A child that another test is starting inherits this test's sockets between fork
-/// and exec, so an address in use is retried.
+/// and exec, so an address in use is waited for.
 fn udp(address: SocketAddr) -> UdpSocket {
-    let began = Instant::now();
-    loop {
-        match UdpSocket::bind(address) {
-            Err(error)
-                if error.kind() == ErrorKind::AddrInUse && began.elapsed() < Duration::from_secs(2) =>
-            {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            bound => return bound.expect("a port"),
+    let mut bound = None;
+    wait_for("the address is free", || match UdpSocket::bind(address) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => false,
+        socket => {
+            bound = Some(socket.expect("a port"));
+            true
         }
-    }
+    });
+    bound.expect("a port")
 }
 
-/// Whether one of four datagrams to `address` is echoed: the first datagram and the first echo may be lost to path
+/// Whether one of three datagrams to `address` is echoed: the first datagram and the first echo may be lost to path
 /// exploration.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
@@ -43,27 +42,27 @@ pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     });
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let socket = from.run(move || UdpSocket::bind(any).expect("a socket"));
-    socket.set_read_timeout(Some(Duration::from_millis(400))).expect("a time");
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a time");
     let back =
-        (0..4).any(|_| socket.send_to(b"there?", address).is_ok() && socket.recv(&mut [0; 64]).is_ok());
+        (0..3).any(|_| socket.send_to(b"there?", address).is_ok() && socket.recv(&mut [0; 64]).is_ok());
     over.store(true, Ordering::Relaxed);
     answering.join().expect("the echo");
     back
 }
 
-/// Numbered datagrams from one host to another at a fixed interval.
+/// Datagrams from one host to another, at most one in each interval.
 pub struct Stream {
+    arrived: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     sender: JoinHandle<u64>,
-    receiver: JoinHandle<Vec<(u64, Instant)>>,
+    is_over: Arc<AtomicBool>,
+    receiver: JoinHandle<()>,
 }
 
 /// The result of a stream.
 pub struct Outcome {
     pub sent: u64,
     pub received: u64,
-    /// The longest gap between received datagrams.
-    pub gap: Duration,
 }
 
 impl Stream {
@@ -76,35 +75,38 @@ impl Stream {
         let stop = Arc::new(AtomicBool::new(false));
         let ends = stop.clone();
         let sender = std::thread::spawn(move || {
-            let (mut sent, began) = (0_u64, Instant::now());
+            let (mut sent, mut pace) = (0, Pace::new(every));
             while !ends.load(Ordering::Relaxed) {
-                if socket.send_to(&sent.to_be_bytes(), address).is_ok() {
-                    sent += 1;
-                }
-                std::thread::sleep((began + every * sent as u32).saturating_duration_since(Instant::now()));
+                pace.turn();
+                sent += u64::from(socket.send_to(b"datagram", address).is_ok());
             }
             sent
         });
-        let ends = stop.clone();
+        let (arrived, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, ends) = (arrived.clone(), is_over.clone());
         let receiver = std::thread::spawn(move || {
-            let (mut received, mut buffer) = (Vec::new(), [0; 8]);
             loop {
-                match listening.recv(&mut buffer) {
-                    Ok(_) => received.push((u64::from_be_bytes(buffer), Instant::now())),
-                    Err(_) if ends.load(Ordering::Relaxed) => return received,
+                match listening.recv(&mut [0; 8]) {
+                    Ok(_) => drop(count.fetch_add(1, Ordering::Relaxed)),
+                    Err(_) if ends.load(Ordering::Relaxed) => return,
                     Err(_) => {}
                 }
             }
         });
-        Self { stop, sender, receiver }
+        Self { arrived, stop, sender, is_over, receiver }
+    }
+
+    /// Waits until `more` datagrams have arrived.
+    pub fn goes_on(&self, more: u64) {
+        wait_for_more("datagrams arrive", more, || self.arrived.load(Ordering::Relaxed));
     }
 
     pub fn end(self) -> Outcome {
         self.stop.store(true, Ordering::Relaxed);
         let sent = self.sender.join().expect("the sender");
-        let received = self.receiver.join().expect("the receiver");
-        let gaps = received.windows(2).map(|pair| pair[1].1 - pair[0].1);
-        Outcome { sent, received: received.len() as u64, gap: gaps.max().unwrap_or_default() }
+        self.is_over.store(true, Ordering::Relaxed);
+        self.receiver.join().expect("the receiver");
+        Outcome { sent, received: self.arrived.load(Ordering::Relaxed) }
     }
 }
 
@@ -125,11 +127,10 @@ impl Connection {
         Self { client, server: accepting.join().expect("a connection") }
     }
 
-    /// Sends bytes from the client to the server and waits for all of them; returns the time taken.
-    pub fn send(&mut self, bytes: usize) -> Duration {
-        let began = Instant::now();
+    /// Sends bytes from the client to the server and waits for all of them.
+    pub fn send(&mut self, bytes: usize) {
         let mut server = self.server.try_clone().expect("a socket");
-        server.set_read_timeout(Some(Duration::from_secs(20))).expect("a time");
+        server.set_read_timeout(Some(Duration::from_secs(30))).expect("a time");
         let reading = std::thread::spawn(move || {
             let (mut buffer, mut left) = (vec![0; 1 << 16], bytes);
             while left > 0 {
@@ -143,14 +144,22 @@ impl Connection {
             left -= self.client.write(&chunk[..chunk.len().min(left)]).expect("a connection");
         }
         reading.join().expect("all bytes");
-        began.elapsed()
     }
+}
+
+/// From now on, connections of this host retransmit nothing before [`Connection::send`] fails: what it sends arrives only if
+/// nothing is lost.
+pub fn never_retransmits(host: &Netns) {
+    host.ip("route change 10.0.0.0/24 dev eth0 rto_min 100s");
+    // No tail loss probes.
+    host.sh("sysctl -qw net.ipv4.tcp_early_retrans=0");
 }
 
 /// A connection that always has something to send.
 pub struct Load {
+    arrived: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
-    longest: JoinHandle<Duration>,
+    reading: JoinHandle<()>,
     writing: JoinHandle<()>,
 }
 
@@ -159,27 +168,37 @@ impl Load {
         let stop = Arc::new(AtomicBool::new(false));
         let ends = stop.clone();
         let writing = std::thread::spawn(move || {
+            let mut pace = Pace::new(Duration::from_micros(200));
             while !ends.load(Ordering::Relaxed) {
+                pace.turn();
                 connection.client.write_all(&[1; 1 << 14]).expect("a connection");
-                std::thread::sleep(Duration::from_micros(200));
             }
             connection.client.shutdown(Shutdown::Write).expect("a connection");
         });
-        let longest = std::thread::spawn(move || {
-            let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
-            while connection.server.read(&mut buffer).expect("a connection") > 0 {
-                longest = longest.max(last.elapsed());
-                last = Instant::now();
+        let arrived = Arc::new(AtomicU64::new(0));
+        let count = arrived.clone();
+        let reading = std::thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let length @ 1.. = connection.server.read(&mut buffer).expect("a connection") {
+                count.fetch_add(length as u64, Ordering::Relaxed);
             }
-            longest
         });
-        Self { stop, longest, writing }
+        Self { arrived, stop, reading, writing }
     }
 
-    /// The longest gap without data.
-    pub fn end(self) -> Duration {
+    /// The number of bytes that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.arrived.load(Ordering::Relaxed)
+    }
+
+    /// Waits until another megabyte has arrived.
+    pub fn goes_on(&self) {
+        wait_for_more("data arrives", 1 << 20, || self.arrived());
+    }
+
+    pub fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.writing.join().expect("the writer");
-        self.longest.join().expect("the reader")
+        self.reading.join().expect("the reader");
     }
 }

@@ -5,11 +5,12 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
+use crate::daemons::switch::{Places, Switch, TwoHosts};
 use crate::daemons::traffic::{Stream, reaches};
 use crate::net::{Netns, host};
+use crate::wait::wait_for;
 
 /// All pins: path, inode, and target of symbolic links.
 fn pinned(folder: &Path) -> Vec<(PathBuf, u64, Option<PathBuf>)> {
@@ -61,20 +62,11 @@ fn start(netns: &Netns, places: &Places, config: &Path, attach: &str, files: u64
         });
     }
     let mut child = command.spawn().expect("the daemon");
-    let (began, socket) = (Instant::now(), places.run.join("s.sock"));
-    let runs = loop {
-        if child.try_wait().expect("a child").is_some() {
-            break false;
-        }
-        if UnixStream::connect(&socket).is_ok() {
-            break true;
-        }
-        assert!(
-            began.elapsed() < Duration::from_secs(120),
-            "the daemon neither starts nor exits with {files} files"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let (socket, mut runs) = (places.run.join("s.sock"), false);
+    wait_for(&format!("the daemon starts or exits with {files} files"), || {
+        runs = UnixStream::connect(&socket).is_ok();
+        runs || child.try_wait().expect("a child").is_some()
+    });
     let _ = child.kill();
     child.wait().expect("a child");
     (runs, fs::read_to_string(&log).unwrap_or_default())
@@ -136,7 +128,6 @@ fn an_upgrade_that_fails_at_any_point_leaves_the_old_data_plane_forwarding_and_p
             assert_eq!(line.is_some(), begins_empty, "{attach}, {map}: {said}");
         }
         let outcome = stream.end();
-        println!("{attach}: {} datagrams, longest gap {:?}", outcome.sent, outcome.gap);
         assert_eq!(outcome.received, outcome.sent, "{attach}: frames lost");
         drop(hosts);
     }
@@ -191,7 +182,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         assert_eq!(fs::read_link(&layout).expect("a layout"), own, "{why}");
         two.hosts.iter().for_each(|host| host.ip("link set dev eth0 up"));
         switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
-        wait_for("hosts reach each other again", 10, || two.reach());
+        wait_for("hosts reach each other again", || two.reach());
     }
     assert_eq!(switch.log().matches("starts empty").count(), 2, "only what differs: {}", switch.log());
 }

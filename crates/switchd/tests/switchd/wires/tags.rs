@@ -14,6 +14,7 @@ use weft_units::PortId;
 use weft_wire::{Tag, TagWidth, TaggedFrame};
 
 use crate::net::Netns;
+use crate::wait::wait_for;
 use crate::wires::packet::{self, Segment};
 use crate::wires::switch::Switch;
 use crate::wires::tap::{Frame, Tap};
@@ -147,10 +148,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
             partial: None,
         });
         let untrusted = || row.switches[0].switch.dropped("untrusted") == 1;
-        assert!((0..100).any(|_| untrusted() || {
-            std::thread::sleep(Duration::from_millis(10));
-            false
-        }));
+        wait_for("the tagged frame of a host is dropped", untrusted);
     }
 }
 

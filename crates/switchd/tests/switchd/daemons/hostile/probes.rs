@@ -10,9 +10,10 @@ use rustix::net::{RecvFlags, eth, recv, sockopt};
 
 use super::send;
 use crate::net::{Netns, make_room};
+use crate::wait::Pace;
 
 /// The timeout of a probe.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The interval between rounds. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
 /// stations and 1000 floods per second and port in the long run: faster probes would be rate-limited themselves.
@@ -55,11 +56,11 @@ impl<'a> End<'a> {
     }
 }
 
-/// The two ends, the number of probes, and when the next round may start.
+/// The two ends, the number of probes, and the rate of rounds.
 pub struct Probes<'a> {
     ends: [End<'a>; 2],
     number: u32,
-    next_round: Instant,
+    pace: Pace,
 }
 
 /// The duration of each probe, by kind; `None` if it failed.
@@ -68,7 +69,7 @@ pub type Found = BTreeMap<&'static str, Vec<Option<Duration>>>;
 impl<'a> Probes<'a> {
     pub fn new(first: &'a Netns, second: &'a Netns) -> Self {
         let ends = [End::new(first, 0x11), End::new(second, 0x22)];
-        Self { ends, number: 0, next_round: Instant::now() }
+        Self { ends, number: 0, pace: Pace::new(PACE) }
     }
 
     /// Sends a frame from a station of one end to one of the other, or to a group; returns the time it takes.
@@ -90,8 +91,7 @@ impl<'a> Probes<'a> {
 
     /// Runs all probes once, at the next interval.
     pub fn round(&mut self, found: &mut Found) {
-        std::thread::sleep(self.next_round.saturating_duration_since(Instant::now()));
-        self.next_round = Instant::now() + PACE;
+        self.pace.turn();
         let number = self.number.to_be_bytes();
         let udp = |ports: [u8; 4]| {
             let header = [0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 9, 1, 255, 255, 255, 255];
