@@ -223,8 +223,10 @@ fn a_sweep_runs_as_a_process() {
     };
     let stays = std::env::var_os(STAYS).is_some();
     let mut observe = |event: &Event<'_>| {
-        while stays && matches!(event, Event::RunDone { .. }) {
-            std::thread::park();
+        if stays && matches!(event, Event::RunDone { .. }) {
+            loop {
+                std::thread::park();
+            }
         }
         true
     };
