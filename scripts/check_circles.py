@@ -101,6 +101,7 @@ def lines(uses: Uses, way: list[Path]) -> Iterator[str]:
 def main(names: list[str]) -> int:
     """Print the circles; the exit code is 1 if there are any."""
     crates = {source.parent.name: source for source in sorted(ROOT.glob("crates/*/src"))}
+    crates |= {program.parent.name: program.parent for program in sorted(ROOT.glob("crates/*/src/bin/*/main.rs"))}
     wrong: list[str] = []
     for name in names or ["weft", *crates]:
         uses = Crate(crates[name]).uses() if name in crates else python_uses(ROOT / "python" / name)

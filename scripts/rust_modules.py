@@ -1,7 +1,8 @@
 """Which files of a Rust crate use which other files, read from their paths without a compiler.
 
-A path leads to the file that defines its first item: re-exports (`pub use`) are followed. Code behind `#[cfg(test)] mod
-tests` does not count, neither do methods: a path names what a file needs to be compiled.
+A path leads to the file that defines its first item: re-exports (`pub use`) are followed. The tests of a
+file, `#[cfg(test)] mod tests`, do not count, because nobody reads them to understand it; files that only tests use do.
+Methods do not count: a path names what a file needs to be compiled.
 """
 
 from __future__ import annotations
