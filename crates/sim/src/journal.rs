@@ -23,6 +23,14 @@ pub struct SubflowId {
     pub subflow: u8,
 }
 
+impl SubflowId {
+    /// The flow and subflow in a packet's owner, which has `bits` bits below the flow's number: the subflow, then the side.
+    #[inline(always)]
+    pub const fn of_owner(owner: u32, bits: u32) -> Self {
+        Self { flow: owner >> bits, subflow: (owner >> 1 & ((1 << (bits - 1)) - 1)) as u8 }
+    }
+}
+
 /// The two ends of a TCP or UDP tuple, source first.
 pub type Tuple = [(HostId, u16); 2];
 

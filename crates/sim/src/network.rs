@@ -204,8 +204,7 @@ impl<'a> Network<'a> {
     /// The connection to which a packet belongs, if any.
     pub fn subflow_of(&self, packet: PacketId) -> Option<SubflowId> {
         let owner = self.packets.get(packet).endpoint()?;
-        let subflow = owner >> 1 & ((1 << (self.subflow_bits - 1)) - 1);
-        Some(SubflowId { flow: owner >> self.subflow_bits, subflow: subflow as u8 })
+        Some(SubflowId::of_owner(owner, self.subflow_bits))
     }
 
     /// A packet, for a tracer.

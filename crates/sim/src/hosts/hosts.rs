@@ -12,9 +12,9 @@ use crate::turns::Turns;
 
 /// The transport protocol of a partition's hosts.
 ///
-/// It reports to the engine [`News::Opened`](crate::journal::News::Opened) at the source, then of
+/// It reports to the engine [`News::Opened`](crate::journal::News::Opened) at the source, then
 /// [`News::Received`](crate::journal::News::Received) at the destination as soon as all bytes of the flow are there and,
-/// if [`Waiting::awaits`](crate::waiting::Waiting::awaits) says that a flow waits for it, of
+/// if [`Waiting::awaits`](crate::waiting::Waiting::awaits) says that a flow waits for it,
 /// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends report
 /// once that they have closed or given up.
 ///

@@ -5,9 +5,40 @@ use weft_units::Time;
 
 use super::context::Ctx;
 use super::pacer::PacedSource;
-use super::protocol::Protocol;
+use super::pacers::Pacers;
+use super::protocol::{ConfigOf, End, Protocol};
 use super::shell::{Shell, transmit};
+use crate::network::Network;
 use crate::trace::Tracer;
+
+/// Gives a source at `place` a turn if it has something to send; returns whether the turn is new.
+#[inline(always)]
+fn give_turn<P: Protocol>(
+    end: &mut End<P>,
+    place: u32,
+    config: &ConfigOf<P>,
+    pacers: &mut Pacers,
+    now: Time,
+) -> bool {
+    if end.is_waiting {
+        return false;
+    }
+    let Some(at) = end.machine.sends_at(config) else { return false };
+    end.is_waiting = true;
+    let turn = PacedSource { flow: end.owner.flow, place };
+    pacers.at(end.subflows.as_ref()[0].line).add(turn, at, now);
+    true
+}
+
+/// Has a source at `place` woken at its timeout. For an eager protocol, a pending event is never too late: packets sent since
+/// are due later, and when it comes it is set again.
+#[inline(always)]
+fn arm<P: Protocol>(protocol: &mut P, end: &mut End<P>, place: u32, net: &mut Network<'_>) {
+    if !(P::IS_EAGER && end.alarms.has_timeout()) {
+        let (timeout, _) = protocol.deadlines(end, net.now);
+        end.alarms.arm(place, timeout, Time::MAX, &mut net.queue);
+    }
+}
 
 impl<P: Protocol> Shell<P> {
     /// Sends the answers of the end at `place`. Gives a source a turn if it has something to send, and sends what its link
@@ -17,35 +48,12 @@ impl<P: Protocol> Shell<P> {
         self.answer(place, cx);
         let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return };
         let pacer = end.subflows.as_ref()[0].line;
-        let is_new = self.give_turn(place, cx);
+        let is_new = give_turn(end, place, self.protocol.config(), &mut self.pacers, cx.net.now);
         if !is_new || P::IS_EAGER {
-            self.arm(place, cx);
+            arm(&mut self.protocol, end, place, cx.net);
         }
         if is_new || P::IS_EAGER {
             self.serve_paced(pacer, cx);
-        }
-    }
-
-    /// Gives the source at `place` a turn if it has something to send; returns whether the turn is new.
-    #[inline]
-    fn give_turn<T: Tracer>(&mut self, place: u32, cx: &Ctx<'_, '_, T>) -> bool {
-        let Some(end) = self.ends.at(place).filter(|end| !end.is_waiting) else { return false };
-        let Some(at) = end.machine.sends_at(self.protocol.config()) else { return false };
-        end.is_waiting = true;
-        let turn = PacedSource { flow: end.owner.flow, place };
-        self.pacers.at(end.subflows.as_ref()[0].line).add(turn, at, cx.net.now);
-        true
-    }
-
-    /// Has the source at `place` woken at its timeout. For an eager protocol, a pending event is never too late: packets
-    /// sent since are due later, and when it comes it is set again.
-    #[inline]
-    fn arm<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
-        if let Some(end) = self.ends.at(place)
-            && !(P::IS_EAGER && end.alarms.has_timeout())
-        {
-            let (timeout, _) = self.protocol.deadlines(end, cx.net.now);
-            end.alarms.arm(place, timeout, Time::MAX, &mut cx.net.queue);
         }
     }
 
@@ -72,7 +80,7 @@ impl<P: Protocol> Shell<P> {
                     self.serve_paced(other, cx);
                 } else {
                     end.is_waiting = false;
-                    self.arm(turn.place, cx);
+                    arm(&mut self.protocol, end, turn.place, cx.net);
                 }
                 continue;
             }
@@ -84,9 +92,9 @@ impl<P: Protocol> Shell<P> {
             if self.protocol.poll_transmit(end, &mut self.packet, now) {
                 let is_accepted = transmit(&self.protocol, end, 0, &self.packet, cx);
                 self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
-                self.give_turn(turn.place, cx);
+                give_turn(end, turn.place, self.protocol.config(), &mut self.pacers, now);
             }
-            self.arm(turn.place, cx);
+            arm(&mut self.protocol, end, turn.place, cx.net);
         }
     }
 }

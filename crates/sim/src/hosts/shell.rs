@@ -129,14 +129,14 @@ impl<P: Transmission> Hosts for Shell<P> {
     #[inline]
     fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
         let Some(to) = cx.net.packets.get(packet).endpoint() else { return };
-        let owner = FlowEnd { flow: to >> P::SUBFLOW_BITS, side: to as usize & 1 };
+        let id = SubflowId::of_owner(to, P::SUBFLOW_BITS);
+        let owner = FlowEnd { flow: id.flow, side: to as usize & 1 };
         let place = match cx.world.places.get(owner.flow, owner.side) {
             Place::At(place) => place,
             Place::New if owner.side == 1 => self.listen(owner, cx),
             Place::New | Place::Gone => return cx.net.deliver(packet),
         };
-        let name = (to >> 1 & ((1 << (P::SUBFLOW_BITS - 1)) - 1)) as u8;
-        let number = P::subflow_named(self, place, name, packet, cx);
+        let number = P::subflow_named(self, place, id.subflow, packet, cx);
         let Some(end) = self.ends.at(place) else { return cx.net.deliver(packet) };
         self.protocol.read(cx.net, packet, owner.side, &mut self.packet);
         let header = cx.net.packets.get(packet).header;
@@ -146,7 +146,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         {
             end.delays.count(cx.net.packets.age(packet, cx.net.now), &mut subflow.last);
         }
-        report_way(cx.net, cx.world, SubflowId { flow: owner.flow, subflow: name }, packet);
+        report_way(cx.net, cx.world, id, packet);
         cx.net.deliver(packet);
         if P::HAS_HANDSHAKE || P::TAKES_TRIMMED || !is_cut {
             self.protocol.receive(end, number, &header, &mut self.packet, cx.net.now);
