@@ -2,27 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use sha2::{Digest, Sha256};
-use weft_switching::{Descriptor, Schemes, over, stream};
-use weft_traffic::{Places, generate};
+use weft_switching::{Descriptor, Schemes};
 
-use crate::baseline::{Baselines, chooses_scheme};
-use crate::diagnostic::{Diagnostics, Problem, Problems};
+use crate::baseline::Baselines;
+use crate::diagnostic::{Diagnostics, Problems};
+use crate::fingerprint::{OF_VIEW, fingerprint, is_of_view};
 use crate::nearest::suggest;
 use crate::overload::{self, Ground};
-use crate::path;
 use crate::plan::Plan;
-use crate::point::{Point, hex};
+use crate::planning;
+use crate::point::Point;
+use crate::scheme_names::schemes_of;
 use crate::section::Section;
+use crate::sections::Loader;
 use crate::sections::run::Run;
-use crate::sections::traffic::GroupSettings;
-use crate::sections::{Loader, Resolver, scheme};
+use crate::sets::read;
 use crate::settings::{Settings, root};
 use crate::source::{Sources, Span};
 use crate::sweep::{self, Combination, VARIANT};
-use crate::tree::{self, Node, Table, Value};
+use crate::tree::{Node, Table, Value};
 use crate::variant::{self, Variant};
-use crate::warnings;
+use crate::{path, warnings};
 
 /// Maximum number of runs of a scenario.
 const MAX_RUNS: usize = 1_000_000;
@@ -173,7 +173,9 @@ impl Scenario {
     /// All errors in the fabric, the traffic or the files.
     pub fn plan(&self, point: &Point, loader: Loader<'_>) -> Result<Plan, Diagnostics> {
         let problems = Problems::default();
-        let plan = self.resolve(point, loader, &problems);
+        let settings = self.combinations.get(point.combination).and_then(|of| self.settings(of, &problems));
+        let plan =
+            settings.and_then(|settings| planning::plan(&self.name, point, settings, loader, &problems));
         match problems.finish(plan, &self.sources)? {
             Some(plan) => Ok(plan),
             None => Err(Diagnostics { errors: Vec::new() }),
@@ -246,23 +248,9 @@ impl Scenario {
         let mut seen = HashSet::new();
         let mut warnings: Vec<String> =
             found.into_values().flatten().filter(|warning| seen.insert(warning.clone())).collect();
-        warnings.extend(self.compares_cold());
-        Ok(warnings)
-    }
-
-    /// Warns of a comparison in which only some schemes resolve addresses before the first packet of a flow.
-    fn compares_cold(&self) -> Option<String> {
         let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
-        let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
-        let resolves =
-            |settings: &Settings| settings.descriptor.explores.is_some() && over::resolves(&settings.scheme);
-        let resolving = cold.iter().find(|settings| resolves(settings))?.descriptor;
-        let other = cold.iter().find(|settings| !resolves(settings))?.descriptor;
-        Some(format!(
-            "`{}` resolves an address before the first packet of a flow, `{}` does not: set run.warm = true to compare \
-             their paths alone, or set run.warm = false to keep the cold start and silence this warning",
-            resolving.name, other.name
-        ))
+        warnings.extend(warnings::of_cold_starts(settings));
+        Ok(warnings)
     }
 
     /// Reads the sweep and every point of it; errors go to `problems`.
@@ -405,198 +393,5 @@ impl Scenario {
         };
         let variant = chosen.into_iter().find_map(of);
         variant.into_iter().flat_map(|variant| &variant.values).chain(swept).collect()
-    }
-
-    fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
-        let mut settings = self.settings(self.combinations.get(point.combination)?, problems)?;
-        let fabric = settings.fabric.build(loader, problems)?;
-        settings.transport.settle(&fabric);
-        if let Some(problem) = settings.transport.early(settings.rto_at) {
-            problems.add(problem);
-            return None;
-        }
-        if let Some(problem) =
-            scheme::misfit(settings.descriptor, &settings.scheme, &settings.scheme_at, &fabric)
-        {
-            problems.add(problem);
-            return None;
-        }
-        let resolver = Resolver { fabric: &fabric, loader, problems, seed: point.seed };
-        let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
-        let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
-        let (groups, beside): (Vec<_>, Vec<_>) =
-            groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
-        let (failures, ignored): (Vec<_>, Vec<_>) =
-            beside.into_iter().map(|beside| (beside.events, beside.warnings)).unzip();
-        let events = events.into_iter().collect::<Option<Vec<_>>>()?;
-        let mut events = [failures, events].concat().concat();
-        events.sort_by_key(|event| event.at);
-        let places = Places::of(&fabric);
-        let mut rng = stream(point.seed, "traffic", 0);
-        let duration = settings.run.duration;
-        let traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
-            Ok(traffic) => traffic,
-            Err(error) => {
-                let group = error.group().and_then(|group| settings.traffic.get(group));
-                let problem = group.or(settings.traffic.first())?.blame(&error);
-                problems.add(problem);
-                return None;
-            }
-        };
-        let span = settings.traffic.first().map(GroupSettings::span).unwrap_or_default();
-        if let Some(problem) = settings.transport.unfit(&traffic.flows, span, &fabric) {
-            problems.add(problem);
-            return None;
-        }
-        let at = settings.traffic.iter().find_map(GroupSettings::connections_span).unwrap_or(span);
-        if let Some(problem) = settings.transport.unfit_connections(&traffic, at) {
-            problems.add(problem);
-            return None;
-        }
-        let transport = settings.transport.with_connections(&traffic);
-        let overloads = overload::all(&fabric, &events, &traffic.offers, &settings);
-        let mut warnings = ignored.concat();
-        warnings.extend(overloads.iter().map(ToString::to_string));
-        warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
-        Some(Plan {
-            id: point.id.clone(),
-            label: point.label.clone(),
-            name: self.name.clone(),
-            seed: point.seed,
-            overrides: point.overrides.clone(),
-            fabric,
-            traffic,
-            scheme: settings.scheme,
-            descriptor: settings.descriptor,
-            transport,
-            run: settings.run,
-            measure: settings.measure,
-            reaction: settings.fabric.reaction(),
-            events,
-            overloads,
-            warnings,
-        })
-    }
-}
-
-/// Keys that change no result of a run: which seeds there are, and how results are compared.
-const OF_VIEW: [&str; 2] = ["run.seeds", "measure.baseline"];
-
-/// Whether `set`, from the command line, changes no result of a run.
-fn is_of_view(set: &str) -> bool {
-    set.split_once('=').is_some_and(|(key, _)| OF_VIEW.contains(&key.trim()))
-}
-
-/// SHA-256 of all keys that results depend on.
-fn fingerprint(table: &Table) -> String {
-    let mut values = BTreeMap::new();
-    table.flatten("", &mut values);
-    let mut hash = Sha256::new();
-    for (key, value) in values.iter().filter(|(key, _)| !OF_VIEW.contains(&key.as_str())) {
-        hash.update(format!("{key}={value}\n"));
-    }
-    hex(&hash.finalize())
-}
-
-/// The schemes that a scenario runs: its own, those of its variants, or those of its sweep.
-fn schemes_of(
-    table: &Table,
-    axes: &[sweep::Axis],
-    variants: &[Variant],
-    available: &Schemes,
-) -> Vec<&'static Descriptor> {
-    let name = |node: &Node| match &node.value {
-        Value::Text(name) => available.get(name),
-        Value::Table(table) => match table.get("name").map(|node| &node.value) {
-            Some(Value::Text(name)) => available.get(name),
-            _ => None,
-        },
-        _ => None,
-    };
-    if let Some(axis) = axes.iter().find(|axis| chooses_scheme(&axis.key)) {
-        return axis.values.iter().filter_map(name).collect();
-    }
-    let own = table.get("scheme").and_then(name);
-    let of = |variant: &Variant| {
-        let set = variant.values.iter().find(|(key, _, _)| chooses_scheme(key));
-        set.map_or(own, |(_, _, node)| name(node))
-    };
-    let mut found: Vec<&'static Descriptor> = Vec::new();
-    let each = if variants.is_empty() { vec![own] } else { variants.iter().map(of).collect() };
-    for scheme in each.into_iter().flatten() {
-        if !found.iter().any(|other| other.name == scheme.name) {
-            found.push(scheme);
-        }
-    }
-    found
-}
-
-/// Reads the text of a file and applies `--set` changes; errors go to `problems`.
-fn read(text: &str, file: &str, sets: &[String], sources: &mut Sources, problems: &Problems) -> Table {
-    let source = sources.add(file, text);
-    let mut table = tree::read(text, source, problems);
-    if problems.is_empty() {
-        sets.iter().for_each(|set| apply_set(&mut table, set, sources, problems));
-    }
-    table
-}
-
-/// Applies a `--set` to the table. A swept key is no longer swept.
-fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Problems) {
-    let source = sources.add("--set", set);
-    let Some((key, text)) = set.split_once('=') else {
-        let problem = Problem::at(Span::new(source, 0..set.len()), "expected KEY=VALUE");
-        problems.add(problem.label("for example traffic.load=0.4"));
-        return;
-    };
-    let offset = key.len() + 1;
-    let whole = Span::new(source, offset..set.len());
-    let read = tree::read_value(text, source, offset, problems);
-    if read.is_none() && text.trim().starts_with(['[', '{']) {
-        let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
-        problems.add(problem.label("strings in a list or table need quotes: [\"ecmp\", \"spray\"]"));
-        return;
-    }
-    let node = read.unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
-    let start = key.len() - key.trim_start().len();
-    let key = key.trim();
-    let span = Span::new(source, start..start + key.len());
-    // `--set variant=uec` runs this variant alone.
-    let (key, node) = match &node.value {
-        Value::Text(_) if key == VARIANT => {
-            ("sweep.variant", Node { span: node.span, value: Value::List(vec![node]) })
-        }
-        _ => (key, node),
-    };
-    if let Some(Value::Table(sweep)) =
-        table.0.iter_mut().find(|entry| entry.key == "sweep").map(|e| &mut e.node.value)
-    {
-        if let Some(swept) = key.strip_prefix("sweep.") {
-            let swept = swept.trim_matches('"');
-            unsweep(sweep, swept);
-            sweep.set(swept, span, node);
-            return;
-        }
-        unsweep(sweep, key);
-    } else if let Some(swept) = key.strip_prefix("sweep.") {
-        let mut sweep = Table::default();
-        sweep.set(swept.trim_matches('"'), span, node);
-        table.set("sweep", span, Node { value: Value::Table(sweep), span });
-        return;
-    }
-    if let Err(problem) = path::set(table, key, span, &node) {
-        problems.add(problem);
-    }
-}
-
-/// Removes a key from `[sweep]`, however it is written there.
-fn unsweep(sweep: &mut Table, key: &str) {
-    sweep.remove(key);
-    for (at, _) in key.match_indices('.') {
-        if let Some(Value::Table(inner)) =
-            sweep.0.iter_mut().find(|entry| entry.key == key[..at]).map(|entry| &mut entry.node.value)
-        {
-            unsweep(inner, &key[at + 1..]);
-        }
     }
 }

@@ -8,7 +8,9 @@ use weft_switching::{Descriptor, ParamKind, Schemes};
 use weft_transport::Protocol;
 
 use crate::section::{Key, Kind};
+use crate::sections::cable::CABLE_KEYS;
 use crate::sections::links::LINK_KEYS;
+use crate::sections::shapes::SHAPES;
 use crate::sections::transport::{Transport, fields};
 use crate::sections::{event, fabric, measure, run, scheme, traffic, transport};
 use crate::settings::TOP_KEYS;
@@ -71,7 +73,7 @@ fn variant_schema() -> Json {
 }
 
 fn fabric_schema() -> Json {
-    let shapes = fabric::SHAPES.iter().map(|shape| {
+    let shapes = SHAPES.iter().map(|shape| {
         let mut of_shape = object(&fabric::keys_of(shape), &["kind"]);
         of_shape["properties"]["kind"] = json!({ "const": shape.name });
         described(of_shape, shape.doc)
@@ -156,7 +158,7 @@ fn properties(keys: &[Key]) -> Map<String, Json> {
 }
 
 fn link_schema() -> Json {
-    let keys = [fabric::CABLE_KEYS, LINK_KEYS].concat();
+    let keys = [CABLE_KEYS, LINK_KEYS].concat();
     json!({ "type": "array", "items": object(&keys, &["between"]) })
 }
 

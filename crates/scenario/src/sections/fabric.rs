@@ -1,104 +1,18 @@
 //! `[fabric]`: hosts and switches, from a builder or a file, with single cables changed or failed.
 
 use weft_fabric::build::{self, ThreeLayer};
-use weft_fabric::{Fabric, FabricBuilder, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
+use weft_fabric::{Fabric, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
+use super::cable::{CABLE_KEYS, Cable, cable_problem};
 use super::links::{LINK_KEYS, LinkSettings};
 use super::served::{BUFFER_KEYS, buffer};
+use super::shapes::{KIND, SHAPES, Shape, kinds};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
-
-/// A shape with a builder, and its own keys.
-pub(crate) struct Shape {
-    /// The value of `kind`.
-    pub(crate) name: &'static str,
-    pub(crate) doc: &'static str,
-    /// Its required counts.
-    pub(crate) counts: &'static [Key],
-    /// Its other own keys.
-    pub(crate) extra: &'static [Key],
-}
-
-const fn count(name: &'static str, doc: &'static str) -> Key {
-    key(name, Kind::Count(1), "", doc)
-}
-
-const FABRIC_RATE: Key =
-    key("fabric_rate", Kind::Rate, "", "rate of links between switches (default: `rate`)");
-const OVERSUBSCRIPTION: Key = key(
-    "oversubscription",
-    Kind::Number,
-    "",
-    "host capacity over uplink capacity of a switch; sets the rate of the uplinks",
-);
-
-/// Every shape.
-pub(crate) const SHAPES: &[Shape] = &[
-    Shape {
-        name: "fat-tree",
-        doc: "k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts",
-        counts: &[key("k", Kind::Count(2), "", "ports per switch, an even number")],
-        extra: &[FABRIC_RATE],
-    },
-    Shape {
-        name: "spine-leaf",
-        doc: "every leaf connects to every spine",
-        counts: &[
-            count("spines", "spine switches"),
-            count("leaves", "leaf switches"),
-            count("hosts_per_leaf", "hosts per leaf"),
-        ],
-        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
-    },
-    Shape {
-        name: "three-layer",
-        doc: "pods of top-of-rack and aggregation switches, connected by planes of spines",
-        counts: &[
-            count("pods", "pods"),
-            count("tors_per_pod", "top-of-rack switches per pod"),
-            count("planes", "spine planes, and aggregation switches per pod"),
-            count("spines_per_plane", "spines per plane"),
-            count("hosts_per_tor", "hosts per top-of-rack switch"),
-        ],
-        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
-    },
-    Shape {
-        name: "dumbbell",
-        doc: "two switches with hosts, one link between them",
-        counts: &[count("left", "hosts on one side"), count("right", "hosts on the other")],
-        extra: &[
-            key("bottleneck_rate", Kind::Rate, "", "rate of the link between the switches (default: `rate`)"),
-            key(
-                "bottleneck_delay",
-                Kind::Duration,
-                "",
-                "delay of the link between the switches (default: `delay`)",
-            ),
-        ],
-    },
-    Shape {
-        name: "ring",
-        doc: "a ring of switches with hosts",
-        counts: &[
-            key("switches", Kind::Count(3), "", "switches"),
-            count("hosts_per_switch", "hosts per switch"),
-        ],
-        extra: &[FABRIC_RATE],
-    },
-    Shape {
-        name: "mesh",
-        doc: "a full mesh of switches with hosts",
-        counts: &[
-            key("switches", Kind::Count(2), "", "switches"),
-            count("hosts_per_switch", "hosts per switch"),
-        ],
-        extra: &[FABRIC_RATE],
-    },
-];
 
 /// The default of `reaction`.
 const REACTION: Duration = Duration::from_ms(10);
@@ -133,19 +47,6 @@ pub(crate) const FILE_KEY: Key = key(
     "fabric file: TOML (.toml), GraphML (.graphml), NetworkX node-link JSON (.json), htsim (.topo), conweave-ns3 (.txt)",
 );
 
-/// The keys of a `[[fabric.link]]`, in addition to those of every link.
-pub(crate) const CABLE_KEYS: &[Key] = &[
-    key("between", Kind::Text, "", "the two ends, such as \"e0-a1\""),
-    key(
-        "rate",
-        Kind::Rate,
-        "",
-        "rate from the first end to the second, and back unless `rate_back` is given",
-    ),
-    key("rate_back", Kind::Rate, "", "rate from the second end to the first"),
-    key("delay_back", Kind::Duration, "", "delay from the second end to the first (default: `delay`)"),
-];
-
 /// `[fabric]` as written.
 #[derive(Clone, Debug)]
 pub(crate) struct FabricSettings {
@@ -172,16 +73,6 @@ enum Base {
     File(At<String>),
 }
 
-/// A `[[fabric.link]]`.
-#[derive(Clone, Debug)]
-struct Cable {
-    between: At<String>,
-    rate: Option<At<Rate>>,
-    rate_back: Option<At<Rate>>,
-    delay_back: Option<At<Duration>>,
-    links: LinkSettings,
-}
-
 /// The valid keys of a shape.
 pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
     let own = [shape.counts, shape.extra].concat();
@@ -197,12 +88,6 @@ pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
 pub(crate) fn keys_of_file() -> Vec<Key> {
     let of_links = LINK_KEYS.iter().chain(BUFFER_KEYS).copied();
     [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(of_links).collect()
-}
-
-const KIND: Key = key("kind", Kind::Choice(kinds), "", "topology of the fabric");
-
-fn kinds() -> Vec<&'static str> {
-    SHAPES.iter().map(|shape| shape.name).collect()
 }
 
 impl FabricSettings {
@@ -424,45 +309,4 @@ impl FabricSettings {
         };
         Problem::at(span.unwrap_or(self.span), error.to_string())
     }
-}
-
-impl Cable {
-    fn decode(section: &Section<'_>) -> Option<Self> {
-        section.only(&[CABLE_KEYS, LINK_KEYS]);
-        Some(Self {
-            between: section.need("between")?,
-            rate: section.get("rate"),
-            rate_back: section.get("rate_back"),
-            delay_back: section.get("delay_back"),
-            links: LinkSettings::decode(section),
-        })
-    }
-
-    fn apply(&self, builder: &mut FabricBuilder, problems: &Problems) {
-        let rate = self.rate.map(|at| at.value);
-        let back = self.rate_back.or(self.rate).map(|at| at.value);
-        let changed = builder.pair_named(&self.between.value).and_then(|(a, b)| {
-            let (forth, old_back) = builder.specs_between(a, b)?;
-            let forth = self.links.apply(&forth, rate);
-            let mut back = self.links.apply(&old_back, back);
-            back.delay = self.delay_back.map_or(back.delay, |at| at.value);
-            builder.respecify(a, b, &forth, &back)
-        });
-        if let Err(error) = changed {
-            let span = match error {
-                FabricError::Rate { .. } => self.rate.or(self.rate_back).map(|at| at.span),
-                FabricError::Delay { .. } => self.links.delay.or(self.delay_back).map(|at| at.span),
-                _ => self.links.span_of(&error),
-            };
-            problems.add(match span {
-                Some(span) => Problem::at(span, error.to_string()),
-                None => cable_problem(&self.between, &error),
-            });
-        }
-    }
-}
-
-/// The problem for a text that does not name a cable.
-pub(crate) fn cable_problem(cable: &At<String>, error: &FabricError) -> Problem {
-    Problem::at(cable.span, error.to_string()).label("expected two nodes connected by a link")
 }

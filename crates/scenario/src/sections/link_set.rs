@@ -6,7 +6,7 @@ use weft_switching::{pick, stream};
 use weft_units::LinkId;
 
 use super::Resolver;
-use super::fabric::cable_problem;
+use super::cable::cable_problem;
 use crate::change::Cables;
 use crate::diagnostic::Problem;
 use crate::section::{At, Key, Kind, Section, key};

@@ -1,15 +1,20 @@
 //! The sections of a scenario, one file each: their keys, their meaning, and how they become parts of a plan.
 
+pub(crate) mod cable;
 pub(crate) mod collective;
+pub(crate) mod drawn;
 pub(crate) mod event;
 pub(crate) mod fabric;
+pub(crate) mod flow_list;
 pub(crate) mod link_set;
 pub(crate) mod links;
 pub(crate) mod measure;
+pub(crate) mod optional;
 pub(crate) mod pairs;
 pub(crate) mod run;
 pub(crate) mod scheme;
 pub(crate) mod served;
+pub(crate) mod shapes;
 pub(crate) mod sizes;
 pub(crate) mod trace;
 pub(crate) mod traffic;

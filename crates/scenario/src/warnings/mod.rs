@@ -9,6 +9,7 @@ use weft_transport::uec::Congestion;
 use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
+mod cold_start;
 mod keys;
 mod more;
 mod pfc;
@@ -18,6 +19,7 @@ use crate::change::Event;
 use crate::full_frame::full_frame;
 use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
+pub(crate) use cold_start::of_cold_starts;
 use more::and_more;
 
 /// Warnings of one kind that are given in full.

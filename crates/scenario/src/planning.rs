@@ -1,0 +1,88 @@
+//! From the settings of a point to its [`Plan`]: files are read, hosts are found, flows are drawn.
+
+use weft_switching::stream;
+use weft_traffic::{Places, generate};
+
+use crate::diagnostic::Problems;
+use crate::plan::Plan;
+use crate::point::Point;
+use crate::sections::traffic::GroupSettings;
+use crate::sections::{Loader, Resolver, scheme};
+use crate::settings::Settings;
+use crate::{overload, warnings};
+
+/// The plan of the run `point` of the scenario `name`, whose settings these are; errors go to `problems`.
+pub(crate) fn plan(
+    name: &str,
+    point: &Point,
+    mut settings: Settings,
+    loader: Loader<'_>,
+    problems: &Problems,
+) -> Option<Plan> {
+    let fabric = settings.fabric.build(loader, problems)?;
+    settings.transport.settle(&fabric);
+    if let Some(problem) = settings.transport.early(settings.rto_at) {
+        problems.add(problem);
+        return None;
+    }
+    if let Some(problem) = scheme::misfit(settings.descriptor, &settings.scheme, &settings.scheme_at, &fabric)
+    {
+        problems.add(problem);
+        return None;
+    }
+    let resolver = Resolver { fabric: &fabric, loader, problems, seed: point.seed };
+    let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
+    let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
+    let (groups, beside): (Vec<_>, Vec<_>) =
+        groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    let (failures, ignored): (Vec<_>, Vec<_>) =
+        beside.into_iter().map(|beside| (beside.events, beside.warnings)).unzip();
+    let events = events.into_iter().collect::<Option<Vec<_>>>()?;
+    let mut events = [failures, events].concat().concat();
+    events.sort_by_key(|event| event.at);
+    let places = Places::of(&fabric);
+    let mut rng = stream(point.seed, "traffic", 0);
+    let duration = settings.run.duration;
+    let traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
+        Ok(traffic) => traffic,
+        Err(error) => {
+            let group = error.group().and_then(|group| settings.traffic.get(group));
+            let problem = group.or(settings.traffic.first())?.blame(&error);
+            problems.add(problem);
+            return None;
+        }
+    };
+    let span = settings.traffic.first().map(GroupSettings::span).unwrap_or_default();
+    if let Some(problem) = settings.transport.unfit(&traffic.flows, span, &fabric) {
+        problems.add(problem);
+        return None;
+    }
+    let at = settings.traffic.iter().find_map(GroupSettings::connections_span).unwrap_or(span);
+    if let Some(problem) = settings.transport.unfit_connections(&traffic, at) {
+        problems.add(problem);
+        return None;
+    }
+    let transport = settings.transport.with_connections(&traffic);
+    let overloads = overload::all(&fabric, &events, &traffic.offers, &settings);
+    let mut warnings = ignored.concat();
+    warnings.extend(overloads.iter().map(ToString::to_string));
+    warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
+    Some(Plan {
+        id: point.id.clone(),
+        label: point.label.clone(),
+        name: name.to_owned(),
+        seed: point.seed,
+        overrides: point.overrides.clone(),
+        fabric,
+        traffic,
+        scheme: settings.scheme,
+        descriptor: settings.descriptor,
+        transport,
+        run: settings.run,
+        measure: settings.measure,
+        reaction: settings.fabric.reaction(),
+        events,
+        overloads,
+        warnings,
+    })
+}

@@ -1,0 +1,136 @@
+//! A group with random flows: their sizes, arrivals and pairs.
+
+use weft_traffic::{Arrivals, Drawn, Intensity, LoadOf};
+use weft_units::Duration;
+
+use super::Resolver;
+use super::optional::duration;
+use super::pairs::{self, PairsSettings};
+use super::sizes::{self, SizesSettings};
+use crate::section::{Key, Kind, Section, key};
+use crate::tree::shown;
+
+/// The keys of a group with random flows.
+pub(crate) const DRAWN_KEYS: &[Key] = &[
+    key(
+        "sizes",
+        Kind::Either(&[Kind::Choice(sizes::names), Kind::Table(sizes::FORMS)]),
+        "",
+        "flow sizes: a published distribution or your own",
+    ),
+    key("truncate", Kind::Bytes, "", "leave out larger flows"),
+    key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
+    key("scale_to_mean", Kind::Bytes, "", "scale all sizes to this mean"),
+    key("arrivals", Kind::Choice(arrivals), "poisson", "arrival process"),
+    key("load", Kind::Number, "", "offered load, as a fraction of link capacity"),
+    key("load_of", Kind::Choice(loads), "fabric-uplinks", "links whose capacity the load refers to"),
+    key("flows_per_second", Kind::Number, "", "arrival rate, instead of a load"),
+    key("flows", Kind::Count(0), "", "number of flows; with a load, the maximum"),
+    key(
+        "pairs",
+        Kind::Either(&[
+            Kind::Choice(|| pairs::WORDS.to_vec()),
+            Kind::Table(pairs::FORMS),
+            Kind::List(&Kind::Pair(&Kind::Text)),
+        ]),
+        "inter-leaf",
+        "pattern of sources and destinations",
+    ),
+    key("start", Kind::Duration, "0 s", "earliest flow start of the group"),
+    key("jitter", Kind::Duration, "0 s", "upper bound of a random delay added to every start"),
+];
+
+fn arrivals() -> Vec<&'static str> {
+    Arrivals::ALL.iter().map(|arrivals| arrivals.name()).collect()
+}
+
+fn loads() -> Vec<&'static str> {
+    LoadOf::ALL.iter().map(|of| of.name()).collect()
+}
+
+/// How the flows of a group are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct DrawnSettings {
+    pub(crate) sizes: SizesSettings,
+    arrivals: Arrivals,
+    intensity: Option<Intensity>,
+    flows: Option<u64>,
+    pairs: PairsSettings,
+    start: Duration,
+    jitter: Duration,
+}
+
+impl DrawnSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        let sizes = SizesSettings::decode(section);
+        let pairs = PairsSettings::decode(section);
+        let choices = Arrivals::ALL.map(|arrivals| (arrivals.name(), arrivals));
+        let arrivals = match section.node("arrivals") {
+            None => Some(Arrivals::default()),
+            Some(_) => section.choice("arrivals", &choices).map(|at| at.value),
+        };
+        let intensity = decode_intensity(section);
+        let flows = section.get::<u64>("flows").map(|flows| flows.value);
+        let (start, jitter) = (duration(section, "start"), duration(section, "jitter"));
+        Some(Self {
+            sizes: sizes?,
+            arrivals: arrivals?,
+            intensity: intensity?,
+            flows,
+            pairs: pairs?,
+            start: start?,
+            jitter: jitter?,
+        })
+    }
+
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Drawn> {
+        let (sizes, pairs) = (self.sizes.resolve(resolver), self.pairs.resolve(resolver));
+        Some(Drawn {
+            sizes: sizes?,
+            arrivals: self.arrivals,
+            intensity: self.intensity,
+            count: self.flows,
+            pairs: pairs?,
+            start: self.start,
+            jitter: self.jitter,
+        })
+    }
+}
+
+/// Load or flows per second; the outer `None` means invalid.
+fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
+    let of = match section.node("load_of") {
+        None => LoadOf::default(),
+        Some(node) => {
+            if section.node("load").is_none() {
+                let label = "expected `load` as well";
+                section.problem(node.span, "`load_of` has no effect without `load`", label);
+            }
+            section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
+        }
+    };
+    if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
+        let label = "expected `load` or `flows_per_second`, not both";
+        section.problem(rate.span, "the arrival rate is given twice", label);
+    }
+    for key in ["load", "flows_per_second"] {
+        if section.node(key).is_none() {
+            continue;
+        }
+        let number = section.get::<f64>(key)?;
+        if number.value <= 0.0 {
+            let message = format!("`{}` is {}", section.path_of(key), shown(number.value));
+            let label = match key {
+                "load" => "expected a fraction above 0, such as 0.4",
+                _ => "expected a number above 0",
+            };
+            section.problem(number.span, message, label);
+            return None;
+        }
+        return Some(Some(match key {
+            "load" => Intensity::Load { share: number.value, of },
+            _ => Intensity::FlowsPerSecond(number.value),
+        }));
+    }
+    Some(None)
+}
