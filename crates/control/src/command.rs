@@ -89,3 +89,19 @@ impl MadeFrame {
     /// The controller's own source address for probes.
     pub const CONTROLLER: Mac = Mac([0x02, 0x57, 0, 0, 0, 1]);
 }
+
+/// Sends frames that waited for rules through them.
+pub(crate) fn send_held(held: Vec<(SwitchPort, FrameRef)>, out: &mut Vec<Command>) {
+    for (SwitchPort { switch, port }, frame) in held {
+        let (in_port, ports) = (Some(port), vec![PortNo::TABLE]);
+        out.push(Command::PacketOut { switch, in_port, ports, frame: FrameOut::Held(frame) });
+        out.push(Command::Forget(frame));
+    }
+}
+
+/// Queues rule changes without waiting for confirmation.
+pub(crate) fn at_once(rules: Vec<(SwitchId, RuleChange)>, out: &mut Vec<Command>) {
+    if !rules.is_empty() {
+        out.push(Command::Install(Transaction { id: 0, rules, release: Vec::new() }));
+    }
+}

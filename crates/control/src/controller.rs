@@ -73,16 +73,18 @@ pub trait Controller {
     }
 
     /// A switch sent a packet-in; `cookie` is that of the rule that caused it, [`NO_COOKIE`] if none did. The
-    /// controller owns the frame until it returns [`Command::Forget`].
+    /// controller owns the frame until it returns [`Command::Forget`], by default at once.
     fn packet_in(
         &mut self,
-        now: Time,
-        at: SwitchPort,
-        cookie: u64,
-        packet: &Packet,
+        _now: Time,
+        _at: SwitchPort,
+        _cookie: u64,
+        _packet: &Packet,
         frame: FrameRef,
         out: &mut Vec<Command>,
-    );
+    ) {
+        out.push(Command::Forget(frame));
+    }
 
     /// All switches of a transaction have confirmed it, and its frames were released.
     fn installed(&mut self, _now: Time, _transaction: u64, _out: &mut Vec<Command>) {}

@@ -10,6 +10,7 @@
 //! baseline. [`tag_forward`] holds the provisioning logic for switches that forward by tags.
 
 mod budget;
+mod claims;
 mod clock;
 mod command;
 mod connections;
@@ -22,6 +23,7 @@ mod handshakes;
 mod hash;
 mod ids;
 mod label;
+mod learning;
 mod list;
 mod meter;
 mod network;
@@ -31,15 +33,18 @@ mod packet;
 mod path_sets;
 mod paths;
 mod read;
+mod role;
 mod routes;
 mod rule;
 mod rule_set;
 mod settings;
 mod shares;
+mod show;
 mod slab;
 mod smoc;
 mod southbound;
 mod spanning_tree;
+mod station;
 mod stations;
 pub mod tag_forward;
 mod topology;

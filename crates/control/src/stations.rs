@@ -4,78 +4,22 @@
 //! [`Claim`]: the known station is probed, and the claim holds only if it does not answer from its known port. So a
 //! host cannot attract another host's traffic while that host is up.
 
-use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use hashbrown::HashTable;
-use smallvec::SmallVec;
 use weft_wire::Mac;
 
+use crate::claims::{Claim, Claims};
 use crate::clock::{Duration, Time};
 use crate::command::MadeFrame;
 use crate::hash::Keyed;
 use crate::label::{Label, MAX_STATIONS, Numbers};
-use crate::list::List;
 use crate::settings::Limits;
 use crate::slab::{Handle, Slab, grown};
+use crate::station::Station;
 
-/// How long the known station may take to answer a probe.
-pub(crate) const PROBE: Duration = Duration::from_ms(300);
-/// When an unanswered probe is repeated, since a probe or its answer may be lost (RFC 5227, section 2.1.1, sends three,
-/// one to two seconds apart, where no traffic waits for the result).
-const PROBE_AGAIN: Duration = Duration::from_ms(150);
 /// How long a station known only from rules, without an address to probe, keeps its place without sending.
 const UNHEARD: Duration = Duration::from_secs(60);
-/// Maximum number of open claims.
-const MAX_CLAIMS: usize = 1024;
-
-/// A host's interface.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Station {
-    pub mac: Mac,
-    /// The port where it is attached.
-    pub port: u32,
-    /// The switch of that port.
-    pub switch: u32,
-    /// Its number in labels at that switch.
-    pub number: u32,
-    /// When it was last seen.
-    pub seen: Time,
-    /// Until when it keeps its place although it has not been seen and has no address to probe.
-    unheard_until: Time,
-    /// Whether it was taken over from delivery rules found in switches.
-    is_found: bool,
-    /// Its addresses, the last confirmed one last.
-    pub addresses: SmallVec<[IpAddr; 1]>,
-    /// Whether its delivery rule was requested.
-    pub asked: bool,
-    /// Whether the switch has confirmed that rule.
-    pub installed: bool,
-    /// Flows that it opened, and other flows it is an end of.
-    pub flows: [List; 2],
-    /// Routes to it.
-    pub routes: List,
-    /// Routes that forward its claims to its own addresses.
-    pub said: List,
-    /// The number of open claims to its addresses.
-    claims: u16,
-}
-
-impl Station {
-    /// Whether a claim to its MAC address or one of its IP addresses is being verified.
-    pub const fn is_disputed(&self) -> bool {
-        self.claims > 0
-    }
-
-    /// Whether it is known only from rules and has no address to probe.
-    pub fn is_unheard(&self, now: Time) -> bool {
-        now < self.unheard_until && self.addresses.is_empty()
-    }
-
-    fn is_used(&self) -> bool {
-        !self.routes.is_empty() || !self.said.is_empty() || self.flows.iter().any(|list| !list.is_empty())
-    }
-}
 
 /// An evicted station.
 #[derive(Clone, Copy, Debug)]
@@ -85,24 +29,6 @@ pub(crate) struct Gone {
     pub handle: Handle,
     /// Whether its delivery rule was requested.
     pub asked: bool,
-}
-
-/// A claim that holds unless it is contradicted in time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Claim {
-    /// The station is now at this port of this switch.
-    Moved { station: Handle, port: u32, switch: u32 },
-    /// The station's address now belongs to another one.
-    Taken { station: Handle, address: IpAddr, by: Handle },
-}
-
-impl Claim {
-    /// The station that would lose something.
-    pub fn station(&self) -> Handle {
-        match *self {
-            Self::Moved { station, .. } | Self::Taken { station, .. } => station,
-        }
-    }
 }
 
 /// The result of receiving a frame from a station.
@@ -131,9 +57,7 @@ pub(crate) struct Stations {
     numbers: Vec<Numbers>,
     /// By port: its stations.
     at_port: Vec<Vec<u32>>,
-    claims: VecDeque<(Time, Claim)>,
-    /// Claims not probed for a second time yet, with the time when that is due.
-    asked_once: VecDeque<(Time, Claim)>,
+    claims: Claims,
     /// Evicted stations, whose rules the owner of this table must remove.
     pub gone: Vec<Gone>,
     /// Addresses that stations with claim routes have lost.
@@ -153,8 +77,7 @@ impl Stations {
             hash: Keyed::new(hash_key, 2),
             numbers: Vec::new(),
             at_port: Vec::new(),
-            claims: VecDeque::new(),
-            asked_once: VecDeque::new(),
+            claims: Claims::default(),
             gone: Vec::new(),
             lost: Vec::new(),
             max: limits.stations,
@@ -201,10 +124,7 @@ impl Stations {
                 return Heard::Here(station);
             }
             let handle = self.slab.handle(station);
-            let open = |(_, claim): &(Time, Claim)| {
-                claim.station() == handle && matches!(claim, Claim::Moved { .. })
-            };
-            if self.slab[station].claims > 0 && self.claims.iter().any(open) {
+            if self.slab[station].claims > 0 && self.claims.is_said_to_have_moved(handle) {
                 return Heard::Disputed;
             }
             return Heard::Elsewhere(station);
@@ -254,28 +174,19 @@ impl Stations {
 
     /// Opens a claim. `false` if it is open already or there are too many.
     pub fn claim(&mut self, now: Time, claim: Claim) -> bool {
-        if self.claims.len() >= MAX_CLAIMS || self.claims.iter().any(|(_, open)| *open == claim) {
-            return false;
-        }
-        self.slab[claim.station().index].claims += 1;
-        self.claims.push_back((now + PROBE, claim));
-        self.asked_once.push_back((now + PROBE_AGAIN, claim));
-        true
+        let is_new = self.claims.open(now, claim);
+        self.slab[claim.station().index].claims += u16::from(is_new);
+        is_new
     }
 
     /// When the next second probe or claim expiry is due.
     pub fn deadline(&self) -> Time {
-        let fronts = [self.asked_once.front(), self.claims.front()].into_iter().flatten();
-        fronts.map(|&(deadline, _)| deadline).min().unwrap_or(Time::MAX)
+        self.claims.deadline()
     }
 
     /// The next claim due for its second probe whose station still exists.
     pub fn ask_again(&mut self, now: Time) -> Option<Claim> {
-        while let Some(&(due, claim)) = self.asked_once.front() {
-            if due > now {
-                return None;
-            }
-            self.asked_once.pop_front();
+        while let Some(claim) = self.claims.next_to_probe(now) {
             if self.slab.find(claim.station()).is_some() && self.is_still_about(&claim) {
                 return Some(claim);
             }
@@ -294,11 +205,7 @@ impl Stations {
 
     /// A claim that expired without being contradicted.
     pub fn expire(&mut self, now: Time) -> Option<Claim> {
-        while let Some(&(deadline, claim)) = self.claims.front() {
-            if deadline > now {
-                return None;
-            }
-            self.claims.pop_front();
+        while let Some(claim) = self.claims.next_expired(now) {
             if self.slab.find(claim.station()).is_none() {
                 continue;
             }
@@ -443,19 +350,12 @@ impl Stations {
     }
 
     fn refute(&mut self, which: impl Fn(&Slab<Station>, &Claim) -> bool) -> Vec<Claim> {
-        let mut ended = Vec::new();
-        self.asked_once.retain(|(_, claim)| !which(&self.slab, claim));
-        let (slab, claims) = (&mut self.slab, &mut self.claims);
-        claims.retain(|(_, claim)| {
-            let refuted = which(slab, claim);
-            if refuted {
-                ended.push(*claim);
+        let ended = self.claims.end(|claim| which(&self.slab, claim));
+        for claim in &ended {
+            if self.slab.find(claim.station()).is_some() {
+                self.slab[claim.station().index].claims -= 1;
             }
-            if refuted && slab.find(claim.station()).is_some() {
-                slab[claim.station().index].claims -= 1;
-            }
-            !refuted
-        });
+        }
         ended
     }
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::clock::{Duration, Time};
 use crate::ids::{PortNo, SwitchId, SwitchPort};
 use crate::label::MAX_SWITCHES;
+use crate::role::Role;
 use crate::slab::NONE;
 
 /// Maximum number of ports over all switches.
@@ -54,30 +55,6 @@ pub(crate) struct Port {
 pub(crate) struct Cable {
     /// Its ports, that of the lower datapath id first.
     pub ends: [u32; 2],
-}
-
-/// The role of a port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    Down,
-    Switch,
-    /// It may still turn out to lead to a switch.
-    Settling,
-    /// It led to a switch but no longer does.
-    Quarantine,
-    Host,
-}
-
-impl Role {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Down => "down",
-            Self::Switch => "switch",
-            Self::Settling => "settling",
-            Self::Quarantine => "quarantine",
-            Self::Host => "host",
-        }
-    }
 }
 
 /// Changes that users of the topology must react to.

@@ -7,9 +7,8 @@ use super::rules::Changes;
 use super::state::Smoc;
 use crate::budget::FLOWS;
 use crate::clock::{Duration, Time};
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::flows::State;
-use crate::network::at_once;
 
 impl Smoc {
     /// Whether one more flow may be opened at a port between two stations; this may evict old unconfirmed

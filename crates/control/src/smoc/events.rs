@@ -8,15 +8,16 @@ use weft_wire::Mac;
 use super::neighbours::Question;
 use super::state::Smoc;
 use crate::clock::Time;
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::controller::{Controller, Show};
 use crate::cookie::{Cookie, GENERATION_BITS, flow_direction};
 use crate::flows::State;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
-use crate::network::{Sender, at_once};
+use crate::learning::Sender;
 use crate::offences::Offence;
 use crate::packet::{Content, Mptcp, Packet};
 use crate::rule::Rule;
+use crate::show;
 
 impl Smoc {
     /// The station that sent a frame; `None` if the frame must be dropped.
@@ -291,8 +292,8 @@ impl Controller for Smoc {
         match what {
             Show::Connections => self.show_connections(now, limit),
             Show::Paths => self.show_paths(limit),
-            Show::Switches => self.net.show_switches(now, limit),
-            Show::Stations => self.net.show_stations(now, limit),
+            Show::Switches => show::switches(&self.net, now, limit),
+            Show::Stations => show::stations(&self.net, now, limit),
         }
     }
 }

@@ -3,14 +3,13 @@
 use super::rules::Changes;
 use super::state::Smoc;
 use crate::clock::Time;
-use crate::command::{Command, Transaction};
+use crate::command::{Command, Transaction, at_once, send_held};
 use crate::flows::State;
 use crate::ids::{FrameRef, SwitchId, SwitchPort};
-use crate::network::{at_once, send_held};
 use crate::rule::RuleChange;
 use crate::settings::Reverse;
 use crate::slab::Handle;
-use crate::stations::Station;
+use crate::station::Station;
 use crate::transactions::{Open, Purpose, Resumed};
 
 /// A transaction under construction.

@@ -6,10 +6,9 @@ use smallvec::SmallVec;
 
 use super::state::Smoc;
 use crate::clock::Time;
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::connections::INITIATOR;
 use crate::flows::{State, by};
-use crate::network::at_once;
 use crate::routes;
 use crate::settings::{Pick, Reverse};
 use crate::slab::NONE;

@@ -8,11 +8,10 @@ use super::install::Draft;
 use super::rules::{Changes, base, guard};
 use super::state::Smoc;
 use super::table::Table;
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::cookie::is_own;
 use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};
-use crate::network::at_once;
 use crate::rule::{Rule, RuleChange};
 use crate::transactions::Purpose;
 

@@ -3,13 +3,12 @@
 use super::rules::{Changes, delivery};
 use super::state::Smoc;
 use crate::clock::Time;
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::flows::{State, by};
-use crate::network::at_once;
 use crate::routes::{self, From};
 use crate::rule::{Actions, RuleChange};
 use crate::slab::NONE;
-use crate::stations::Station;
+use crate::station::Station;
 
 impl Smoc {
     /// Removes the rules of a flow from their switches. Frames waiting for them are dropped.

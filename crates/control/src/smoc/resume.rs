@@ -16,10 +16,9 @@ use super::fate::{Fate, departure, is_sound};
 use super::rules::{Changes, base, claim_of, guard};
 use super::state::Smoc;
 use super::table::Table;
-use crate::command::Command;
+use crate::command::{Command, at_once};
 use crate::ids::PortNo;
 use crate::label::Label;
-use crate::network::at_once;
 use crate::rule::{EXACT, Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::NONE;
 

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_control::{
-    Command, Controller, Duration, FlowCount, FrameRef, Match, Packet, PortNo, Rule, RuleAction, RuleChange,
-    SwitchId, SwitchPort, Time, Transaction, priority,
+    Command, Controller, Duration, FlowCount, Match, PortNo, Rule, RuleAction, RuleChange, SwitchId,
+    SwitchPort, Time, Transaction, priority,
 };
 use weft_fabric::{EqualCost, Fabric};
 use weft_units::{HostId, LinkId, NodeId};
@@ -206,18 +206,6 @@ impl Controller for Scheduler {
             let is_down = |link: LinkId| self.down.contains(&link) || self.down.contains(&link.reverse());
             self.routes = EqualCost::compute_where(&self.fabric, |link| !is_down(link));
         }
-    }
-
-    fn packet_in(
-        &mut self,
-        _now: Time,
-        _at: SwitchPort,
-        _cookie: u64,
-        _packet: &Packet,
-        frame: FrameRef,
-        out: &mut Vec<Command>,
-    ) {
-        out.push(Command::Forget(frame));
     }
 
     fn next_deadline(&self) -> Time {

@@ -1,9 +1,7 @@
 //! [`Provisioning`]: a [`Provisioner`] as the central controller of a simulated fabric.
 
 use weft_control::tag_forward::{FlowChange, Provisioner};
-use weft_control::{
-    Command, Controller, FrameRef, Packet, PortNo, Rule, RuleChange, SwitchId, SwitchPort, Time, Transaction,
-};
+use weft_control::{Command, Controller, PortNo, Rule, RuleChange, SwitchId, SwitchPort, Time, Transaction};
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId};
 
@@ -60,18 +58,6 @@ impl Controller for Provisioning {
         let changes = changes.unwrap_or_default();
         self.groups_changed += changes.len() as u64;
         install(changes.into_iter(), out);
-    }
-
-    fn packet_in(
-        &mut self,
-        _now: Time,
-        _at: SwitchPort,
-        _cookie: u64,
-        _packet: &Packet,
-        frame: FrameRef,
-        out: &mut Vec<Command>,
-    ) {
-        out.push(Command::Forget(frame));
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

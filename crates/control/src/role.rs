@@ -1,0 +1,25 @@
+//! [`Role`]: what a port leads to.
+
+/// The role of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Down,
+    Switch,
+    /// It may still turn out to lead to a switch.
+    Settling,
+    /// It led to a switch but no longer does.
+    Quarantine,
+    Host,
+}
+
+impl Role {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Switch => "switch",
+            Self::Settling => "settling",
+            Self::Quarantine => "quarantine",
+            Self::Host => "host",
+        }
+    }
+}
