@@ -6,8 +6,8 @@ use crate::config::{Config, EcnMode, LossRecovery, RttSource};
 use crate::congestion::Controller;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{Phase, Sender, Timer, fact};
-use crate::sent::Tick;
 use crate::seq::{at_or_before, before, earlier, later, span};
+use crate::tick::Tick;
 use crate::todo;
 
 /// A piece of data to send.

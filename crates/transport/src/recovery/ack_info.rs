@@ -1,6 +1,7 @@
 //! [`AckInfo`]: what an ACK says, as far as recovery according to the RFCs goes.
 
-use crate::sent::News;
+use crate::news::News;
+use crate::seq::at_or_before;
 
 /// The information in an ACK.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,4 +23,11 @@ pub(super) struct AckInfo {
     pub(super) marked: bool,
     /// The round trip for the controller, picoseconds; 0: none.
     pub(super) rtt: u64,
+}
+
+/// Whether an ACK reports a duplicate (RFC 2883, section 4): the first block lies below the ACK or inside the second block.
+pub(super) fn is_dsack(sacks: &[(u32, u32)], ack: u32) -> bool {
+    let Some(&(left, right)) = sacks.first() else { return false };
+    at_or_before(right, ack)
+        || sacks.get(1).is_some_and(|&(l, r)| at_or_before(l, left) && at_or_before(right, r))
 }

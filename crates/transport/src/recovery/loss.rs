@@ -3,9 +3,10 @@
 use super::reduction::Reduction;
 use crate::congestion::Window;
 use crate::segment::{Flags, Segment};
-use crate::sent::{Sent, Tick};
+use crate::sent::Sent;
 use crate::seq::{at_or_before, before, span};
 use crate::small_queue::SmallQueue;
+use crate::tick::Tick;
 
 /// State of recovery.
 #[derive(Clone, Debug, Default)]

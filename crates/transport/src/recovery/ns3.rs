@@ -19,9 +19,10 @@ use weft_units::Time;
 use crate::config::Config;
 use crate::congestion::{Ack, Cause, Controller, Timeout};
 use crate::departures::Piece;
+use crate::news::News;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Phase, Sender, fact};
-use crate::sent::{EVER, LOST, News};
+use crate::sent_segment::{EVER, LOST};
 use crate::seq::{at_or_before, before, span};
 use crate::todo;
 

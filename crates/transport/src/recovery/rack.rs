@@ -4,9 +4,10 @@ use weft_units::{Duration, Time};
 
 use super::loss::Loss;
 use crate::config::Config;
+use crate::news::News;
 use crate::sender::{Phase, Sender, Timer};
-use crate::sent::{News, Tick};
 use crate::seq::{at_or_before, before, later};
+use crate::tick::Tick;
 
 /// Number of recoveries for which the reordering window is kept (RFC 8985, section 6.2, step 4).
 pub(super) const PERSISTENCE: u8 = 16;

@@ -5,16 +5,18 @@
 
 use weft_units::Time;
 
-use super::ack_info::AckInfo;
+use super::ack_info::{AckInfo, is_dsack};
 use super::loss::{Frto, TailProbe};
 use super::{rack, tail_probe, timeout, undo};
 use crate::config::{Config, RttSource};
 use crate::congestion::{Ack, Cause, Controller};
 use crate::departures::Piece;
+use crate::news::News;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Phase, Sender, Timer, fact};
-use crate::sent::{News, SACKED, Tick};
+use crate::sent_segment::SACKED;
 use crate::seq::{at_or_before, before, span};
+use crate::tick::Tick;
 use crate::{timestamp, todo};
 
 pub(super) fn on_ack(tx: &mut Sender, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
@@ -116,13 +118,6 @@ fn reduced_ack(
     if advanced > 0 {
         tx.start_timer(cfg, now);
     }
-}
-
-/// RFC 2883, section 4: the first block lies below the ACK or inside the second block.
-fn is_dsack(sacks: &[(u32, u32)], ack: u32) -> bool {
-    let Some(&(left, right)) = sacks.first() else { return false };
-    at_or_before(right, ack)
-        || sacks.get(1).is_some_and(|&(l, r)| at_or_before(l, left) && at_or_before(right, r))
 }
 
 fn update_scoreboard(

@@ -8,8 +8,8 @@ use crate::congestion::CongestionControl;
 use crate::congestion::{Ack, Cause, Controller, Delivered};
 use crate::departures::Piece;
 use crate::sender::{Phase, Sender, fact};
-use crate::sent::Tick;
 use crate::seq::{at_or_before, later};
+use crate::tick::Tick;
 use crate::timestamp;
 
 impl Sender {

@@ -8,8 +8,8 @@ use crate::config::Config;
 use crate::congestion::{Cause, Controller};
 use crate::departures::Piece;
 use crate::sender::{Phase, Sender};
-use crate::sent::Tick;
 use crate::seq::before;
+use crate::tick::Tick;
 
 impl Sender {
     /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, otherwise the last segment again. Once it has

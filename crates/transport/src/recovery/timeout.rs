@@ -8,8 +8,9 @@ use super::{rack, undo};
 use crate::config::Config;
 use crate::congestion::{Controller, Timeout};
 use crate::sender::{Phase, Sender, fact};
-use crate::sent::{SACKED, Tick};
+use crate::sent_segment::SACKED;
 use crate::seq::{at_or_before, before};
+use crate::tick::Tick;
 
 /// The retransmission timeout expired with data outstanding (RFC 6298, section 5).
 pub(super) fn on_timeout(tx: &mut Sender, cfg: &Config, now: Time) {
