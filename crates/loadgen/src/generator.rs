@@ -1,27 +1,25 @@
 //! [`Generator`]: the event loop that starts flows on time and runs them to completion.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::Socket;
-use thiserror::Error;
 use weft_poller::{Interest, Poller};
 
 use crate::clock::Clock;
 use crate::connection::{Receiver, Scratch, Sender, Step};
+use crate::error::{GeneratorError, kernel};
+use crate::hosts::{check_host, raise_file_limit};
 use crate::lateness::Lateness;
 use crate::listeners::{Accepted, Listeners};
 use crate::namespace::Namespaces;
+use crate::open_flow::{End, Open};
 use crate::outcome::Outcome;
 use crate::progress::{Observer, Progress, Style};
 use crate::record::{Lines, Record, Sample};
 use crate::signals::Signals;
 use crate::socket;
-use crate::tcp_info::TcpInfo;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
@@ -31,92 +29,6 @@ const LEAD: Duration = Duration::from_millis(20);
 const TICK_PS: u64 = 250_000_000_000;
 /// Maximum flows started, or connections accepted, per loop iteration.
 const TURN: usize = 64;
-
-/// Why a run did not start or could not continue.
-#[derive(Debug, Error)]
-pub enum GeneratorError {
-    /// A namespace that cannot be opened.
-    #[error("cannot open the network namespace {}: {source}", path.display())]
-    Namespace {
-        /// Its file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A host whose namespace cannot be entered.
-    #[error("cannot enter the network namespace of `{host}` (needs CAP_SYS_ADMIN): {source}")]
-    Enter {
-        /// The host.
-        host: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A congestion control that is not available or not permitted.
-    #[error(
-        "`{host}` cannot use the congestion control `{name}`: {source}; available: {available}; to load another, run `modprobe tcp_{name}`"
-    )]
-    Congestion {
-        /// The host.
-        host: String,
-        /// The name.
-        name: String,
-        /// The available ones.
-        available: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The start is in the past.
-    #[error("`start_at_ns` is {:.3} s in the past; choose a later time, and start all machines before it", ago.as_secs_f64())]
-    Over {
-        /// How long ago it was.
-        ago: Duration,
-    },
-    /// The records cannot be written.
-    #[error("cannot write the records: {0}")]
-    Records(io::Error),
-    /// A system call failed that the run depends on.
-    #[error("{what}: {source}")]
-    Kernel {
-        /// What failed.
-        what: &'static str,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-fn kernel(what: &'static str) -> impl Fn(io::Error) -> GeneratorError {
-    move |source| GeneratorError::Kernel { what, source }
-}
-
-/// A flow that has started and not ended.
-struct Open {
-    record: Record,
-    sender: End<Sender>,
-    receiver: End<Receiver>,
-}
-
-/// One end of an open flow.
-enum End<T> {
-    /// On another machine.
-    Elsewhere,
-    /// Not connected yet.
-    Awaited,
-    /// Under way.
-    Here(T),
-    /// Closed normally.
-    Closed,
-}
-
-impl<T> End<T> {
-    /// Whether this machine has nothing to wait for.
-    const fn is_over(&self) -> bool {
-        matches!(self, Self::Elsewhere | Self::Closed)
-    }
-
-    const fn awaited(here: bool) -> Self {
-        if here { Self::Awaited } else { Self::Elsewhere }
-    }
-}
 
 /// Sends a workload.
 pub struct Generator<'a, W: Write> {
@@ -487,45 +399,4 @@ impl<'a, W: Write> Generator<'a, W> {
         self.observer.done(&outcome);
         Ok(outcome)
     }
-}
-
-impl Record {
-    /// Adds the kernel's counters of the sending end.
-    fn take_sender(&mut self, sender: &Sender) {
-        let info = TcpInfo::of(&sender.socket).unwrap_or_default();
-        self.packets_sent = info.data_segs_out;
-        let resent = info.total_retrans;
-        self.retransmissions = resent.map(|resent| resent.saturating_sub(sender.syn_retransmissions));
-        self.timeouts = info.total_rto;
-        self.ecn_marks = info.delivered_ce;
-    }
-
-    /// Adds the kernel's counters of the receiving end.
-    fn take_receiver(&mut self, receiver: &Receiver) {
-        let info = TcpInfo::of(&receiver.socket).unwrap_or_default();
-        self.segments_received = info.data_segs_in;
-        self.out_of_order = info.rcv_ooopack;
-    }
-}
-
-/// Checks that a host's namespace can be entered and has the congestion control.
-fn check_host(workload: &Workload, host: usize, namespaces: &mut Namespaces) -> Result<(), GeneratorError> {
-    let name = &workload.hosts[host].name;
-    let enter = |source| GeneratorError::Enter { host: name.clone(), source };
-    namespaces.enter(host as u32).map_err(enter)?;
-    let Some(congestion) = &workload.congestion else { return Ok(()) };
-    socket::has_congestion(congestion).map_err(|source| GeneratorError::Congestion {
-        host: name.clone(),
-        name: congestion.clone(),
-        available: fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-            .map_or_else(|_| "unknown".to_owned(), |names| names.trim().replace(' ', ", ")),
-        source,
-    })
-}
-
-/// Raises the limit of open files to the maximum: a flow needs two.
-fn raise_file_limit() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // If it cannot be raised, flows that get no file descriptor report the error.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

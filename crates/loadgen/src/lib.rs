@@ -8,10 +8,13 @@
 
 mod clock;
 mod connection;
+mod error;
 mod generator;
+mod hosts;
 mod lateness;
 mod listeners;
 mod namespace;
+mod open_flow;
 mod outcome;
 mod progress;
 mod record;
@@ -22,7 +25,8 @@ mod token;
 mod workload;
 
 pub use clock::Clock;
-pub use generator::{Generator, GeneratorError};
+pub use error::GeneratorError;
+pub use generator::Generator;
 pub use lateness::Lateness;
 pub use namespace::enter;
 pub use outcome::Outcome;

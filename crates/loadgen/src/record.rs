@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::connection::{Receiver, Sender};
+use crate::tcp_info::TcpInfo;
+
 /// The result of a flow, as seen by this machine. Times are in picoseconds since the common start;
 /// counts are the kernel's (`TCP_INFO`) when the connection ended, `None` where it does not count.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -30,6 +33,25 @@ pub struct Record {
     pub ecn_marks: Option<u64>,
     /// Why the flow did not complete.
     pub error: Option<String>,
+}
+
+impl Record {
+    /// Adds the kernel's counters of the sending end.
+    pub(crate) fn take_sender(&mut self, sender: &Sender) {
+        let info = TcpInfo::of(&sender.socket).unwrap_or_default();
+        self.packets_sent = info.data_segs_out;
+        let resent = info.total_retrans;
+        self.retransmissions = resent.map(|resent| resent.saturating_sub(sender.syn_retransmissions));
+        self.timeouts = info.total_rto;
+        self.ecn_marks = info.delivered_ce;
+    }
+
+    /// Adds the kernel's counters of the receiving end.
+    pub(crate) fn take_receiver(&mut self, receiver: &Receiver) {
+        let info = TcpInfo::of(&receiver.socket).unwrap_or_default();
+        self.segments_received = info.data_segs_in;
+        self.out_of_order = info.rcv_ooopack;
+    }
 }
 
 /// Bytes delivered to applications since the previous sample.

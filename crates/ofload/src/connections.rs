@@ -12,11 +12,13 @@ use hdrhistogram::Histogram;
 use rand_core::RngCore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
-use weft_wire::mptcp::{self, Capable, CapableFlags, Join, Key, Keys, Party, Version};
+use weft_wire::mptcp::{self, Join, Key, Keys, Party, Version};
 use weft_wire::openflow::Match;
-use weft_wire::{Ethernet, Ip, Tcp, TcpFlags, TcpOption};
+use weft_wire::{Ethernet, Ip, Tcp, TcpFlags};
 
-use crate::frame::{Segment, Station};
+use crate::connection::{Connection, Stage, Subflow, SubflowId};
+use crate::frame::Station;
+use crate::handshake::{capable, segment};
 use crate::network::{Host, Network};
 
 /// The port that all servers listen on.
@@ -41,53 +43,6 @@ pub struct Offer {
 
 /// A subflow's two ends: the client's address and port, the server's address.
 type Ends = (Ipv4Addr, u16, Ipv4Addr);
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// Not opened yet.
-    Waiting,
-    /// The client has sent the SYN.
-    Opened,
-    /// The server has received it and answered with SYN+ACK.
-    Granted,
-    /// The client has received that and sent the ACK.
-    Confirmed,
-    /// The server has received the ACK.
-    Established,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Subflow {
-    port: u16,
-    stage: Stage,
-    /// The time of its SYN's first packet-in.
-    asked: Option<u64>,
-    /// The client's and the server's.
-    nonces: [u32; 2],
-    /// A hash of the switches on its SYN's path.
-    path: u64,
-}
-
-#[derive(Debug)]
-struct Connection {
-    client: Station,
-    /// The indices of client and server.
-    hosts: [usize; 2],
-    /// The client's and the server's.
-    keys: [Key; 2],
-    opened: u64,
-    subflows: Vec<Subflow>,
-    is_complete: bool,
-}
-
-/// Identifies a subflow of a connection. Connection numbers are never reused.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SubflowId {
-    /// The connection's number, in order of opening.
-    pub connection: u64,
-    /// 0 for the initial subflow.
-    pub index: u8,
-}
 
 /// A host's reaction to a segment.
 #[derive(Debug)]
@@ -427,30 +382,4 @@ impl Connections {
         self.ports[host] = ports.last()?.checked_add(1).unwrap_or(FIRST_PORT);
         (ports.len() == self.offer.subflows).then_some(ports)
     }
-}
-
-fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {
-    mptcp::Option::Capable(Capable { version, flags: CapableFlags::HMAC, keys })
-}
-
-/// A segment with the options that Linux sends in addition to Multipath TCP's.
-fn segment(
-    from: (Station, u16),
-    to: (Station, u16),
-    flags: TcpFlags,
-    option: Option<mptcp::Option<'static>>,
-    [sequence, acknowledgement]: [u32; 2],
-) -> Vec<u8> {
-    let mut options = Vec::with_capacity(5);
-    if flags.contains(TcpFlags::SYN) {
-        options.extend([
-            TcpOption::MaximumSegmentSize(1460),
-            TcpOption::SackPermitted,
-            TcpOption::WindowScale(7),
-        ]);
-    }
-    options.push(TcpOption::Timestamps { value: sequence, echo: acknowledgement });
-    options.extend(option.map(TcpOption::Mptcp));
-    let segment = Segment { from, to, sequence, acknowledgement, flags, options: &options };
-    segment.frame().expect("the options of a handshake fit a header")
 }

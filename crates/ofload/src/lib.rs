@@ -8,9 +8,11 @@
 
 mod agent;
 mod channel;
+mod connection;
 mod connections;
 mod counts;
 mod frame;
+mod handshake;
 mod network;
 mod pace;
 mod process;

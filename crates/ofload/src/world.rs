@@ -10,7 +10,8 @@ use weft_wire::openflow::{Action, Match, MessageType, PacketInReason, PortNumber
 use weft_wire::{Arp, ArpOperation, EtherType, Ethernet};
 
 use crate::agent::{Agent, Effect};
-use crate::connections::{Connections, SubflowId};
+use crate::connection::SubflowId;
+use crate::connections::Connections;
 use crate::counts::Counts;
 use crate::frame::{self, Station};
 use crate::network::{Network, Peer};

@@ -18,6 +18,7 @@ pub mod ctl;
 pub mod daemon;
 mod detach;
 mod error;
+pub mod event;
 mod filters;
 mod held;
 pub mod layout;

@@ -57,7 +57,8 @@ mod tests {
 
     use super::*;
     use crate::clang::clang;
-    use crate::layout::{self, Settings, What};
+    use crate::event::What;
+    use crate::layout::{self, Settings};
     use crate::tags::gates::{FLAGS, NO_GATE};
     use crate::tags::layout as tags;
     use crate::{Mode, Reason, counters};

@@ -1,6 +1,7 @@
 //! The daemon: its event loop and everything that may block. The reactions are in [`switch`], which never blocks; both
 //! share a lock that is never held while waiting.
 
+mod adoption;
 pub(crate) mod answer;
 mod background;
 mod carriers;

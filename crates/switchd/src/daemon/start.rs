@@ -9,15 +9,15 @@ use aya::programs::SchedClassifier;
 use caps::{CapSet, Capability};
 use weft_switching::tfe::Classifier;
 use weft_switching::{ParamValue, mix64};
-use weft_units::PortId;
 use weft_wire::{EtherType, Key};
 
+use super::adoption::{adopt, settle};
 use super::hello::{Hellos, Schedule};
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
 use super::memory::Memory;
 use super::notices::Notices;
-use super::ports::{Port, Role};
+use super::ports::Port;
 use super::quiet::Quiet;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
@@ -26,7 +26,6 @@ use super::turn::{self, PATIENCE};
 use crate::attach::{Owner, Undo, has_tcx, other_owner};
 use crate::clock;
 use crate::config::{Config, Flags};
-use crate::detach::detach;
 use crate::error::PlaneError;
 use crate::held::Held;
 use crate::layout::{NEVER, Settings};
@@ -341,74 +340,4 @@ fn load(
         config,
     };
     Ok((switch, staged))
-}
-
-/// Leftovers of the previous daemon.
-struct Left {
-    /// Port numbers that now belong to another interface, or to none.
-    others: Vec<u16>,
-    /// Attachments to remove: hook, interface and pin.
-    attachments: Vec<(Hook, String, PathBuf)>,
-}
-
-/// Takes over the port roles of the previous daemon. Nothing is changed outside this process.
-fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal> {
-    let now = clock::now();
-    let hold = switch.config.hello_hold.ps() / 1000;
-    let mut left = Left { others: Vec::new(), attachments: Vec::new() };
-    for (hook, number, name, path) in switch.pins.attachments()? {
-        let ours = switch.config.ports.get(usize::from(number)) == Some(&name);
-        if !ours {
-            left.others.push(number);
-        }
-        // Under another port number it is moved when the program is attached; with another hook it is removed.
-        if hook != switch.hook || !switch.config.ports.contains(&name) {
-            left.attachments.push((hook, name, path));
-        } else if ours {
-            switch.adopted = true;
-        }
-    }
-    for (number, interface) in interfaces.iter().enumerate() {
-        let before = switch.plane.port(PortId(number as u16))?;
-        let carries_tags = switch.config.carries_tags(&interface.name);
-        let tags = switch.config.mode.tags();
-        let port = &mut switch.ports[number];
-        port.interface = Some(interface.clone());
-        port.carries_tags = carries_tags;
-        if before.ifindex != interface.index || !interface.up {
-            continue;
-        }
-        if let Some(role) =
-            Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
-        {
-            port.role = role;
-            port.led_to = role.leads_to();
-            port.carries_tags |= tags && role == Role::Fabric;
-            port.draining = role == Role::Fabric && before.up == 0;
-            port.until = if role == Role::Fabric { now + hold } else { NEVER };
-            port.adopted = Some(before);
-        }
-    }
-    Ok(left)
-}
-
-/// Removes the leftovers of the previous daemon once the new program forwards; returns the port numbers that now
-/// belong to another interface, or to none.
-fn settle(switch: &mut Switch, interfaces: &[Interface], left: Left) -> Result<Vec<u16>, Refusal> {
-    for (hook, name, path) in left.attachments {
-        tracing::info!(interface = name, ?hook, path = %path.display(), "detached the program of the previous daemon");
-        detach(hook, &name, &path)?;
-    }
-    for (index, _) in switch.plane.interfaces()? {
-        if !interfaces.iter().any(|interface| interface.index == index) {
-            switch.plane.set_interface(index, None)?;
-        }
-    }
-    let empty = crate::layout::Port::decided(false, false);
-    for number in interfaces.len()..usize::from(crate::layout::MAX_PORTS) {
-        if switch.plane.port(PortId(number as u16))? != empty {
-            switch.plane.set_port(PortId(number as u16), empty)?;
-        }
-    }
-    Ok(left.others)
 }

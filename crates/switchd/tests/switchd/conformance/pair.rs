@@ -5,7 +5,8 @@ use std::fmt;
 
 use rand_core::RngCore;
 use weft_switchd::Counters;
-use weft_switchd::layout::{Flow, Route, Settings, Test, What, ns_at};
+use weft_switchd::event::What;
+use weft_switchd::layout::{Flow, Route, Settings, Test, ns_at};
 use weft_switchd::recovery::Broken;
 use weft_switching::exploration::FloodOrder;
 use weft_switching::{DropReason, Mac};

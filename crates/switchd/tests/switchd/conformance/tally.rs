@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use weft_switchd::Reason;
-use weft_switchd::layout::What;
+use weft_switchd::event::What;
 
 /// The actions of a switch other than drops, as named in `counted`.
 const DEEDS: [&str; 21] = [
