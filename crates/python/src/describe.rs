@@ -5,7 +5,7 @@ use std::fs;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read, write};
-use weft_sim::run::{links_json, nodes_json};
+use weft_sim::fabric_json::{links_json, nodes_json};
 
 use crate::error::ScenarioError;
 use crate::files::{load, scenario};

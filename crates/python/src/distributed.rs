@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::{Value, json};
 use weft_scenario::{Point, Scenario, sha256};
+use weft_sim::origin::Origin;
 use weft_sim::results::FILES;
 use weft_sim::single::run_point;
-use weft_sim::sweep::{Directory, Origin};
+use weft_sim::sweep_directory::Directory;
 
 use crate::emulated::of_sweep;
 use crate::error::ScenarioError;
@@ -57,7 +58,7 @@ impl SweepDirectory {
     fn inputs(&self) -> PyResult<Vec<(String, String, usize)>> {
         self.with(|directory| {
             let inputs = directory.inputs();
-            Ok(inputs.map(|(file, bytes)| (file.to_owned(), sha256(bytes), bytes.len())).collect())
+            Ok(inputs.iter().map(|(file, bytes)| (file.clone(), sha256(bytes), bytes.len())).collect())
         })
     }
 
@@ -69,9 +70,9 @@ impl SweepDirectory {
         length: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.with(|directory| {
-            let (_, bytes) = directory
+            let bytes = directory
                 .inputs()
-                .find(|(name, _)| *name == file)
+                .get(file)
                 .ok_or_else(|| PyValueError::new_err(format!("the scenario does not name `{file}`")))?;
             let from = offset.min(bytes.len());
             let to = offset.saturating_add(length).min(bytes.len());

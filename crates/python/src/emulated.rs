@@ -6,7 +6,9 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 use weft_sim::emulated::{self, EmulatedError};
-use weft_sim::sweep::{Directory, Origin, SweepError};
+use weft_sim::origin::Origin;
+use weft_sim::sweep_directory::Directory;
+use weft_sim::sweep_error::SweepError;
 
 use crate::error::ScenarioError;
 use crate::files::{load, os_error, scenario};

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use weft_plugin::host::loaded;
 use weft_sim::capture::{Captured, Target};
 use weft_sim::module::Module;
-use weft_sim::sweep::{Capture, Event, Options, SweepError, run_sweep};
+use weft_sim::sweep::{Capture, Event, Options, run_sweep};
+use weft_sim::sweep_error::SweepError;
 use weft_units::Bytes;
 
 use crate::emulated::of_sweep;

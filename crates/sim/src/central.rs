@@ -6,65 +6,17 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use weft_control::{
-    Command, Controller, FlowCount, FrameOut, FrameRef, MadeFrame, Packet, PortNo, RuleChange, SwitchId,
-    SwitchPort, Transaction,
+    Command, Controller, FlowCount, FrameOut, FrameRef, PortNo, SwitchId, SwitchPort, Transaction,
 };
 use weft_fabric::Fabric;
 use weft_switching::smoc::{address, port_id, port_no, switch_id, switch_node};
-use weft_switching::{Central, Header, Kind, Mac, Timing};
+use weft_switching::{Central, Mac, Timing};
 use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
+use crate::control_message::{Effect, Message, Outgoing, made};
 use crate::journal::Reported;
 use crate::packet::DetachedPacket;
 use crate::record::{Busiest, ControllerReport};
-
-/// A message in flight, or an event that is due.
-enum Message {
-    /// To the controller: a frame.
-    Frame { at: SwitchPort, cookie: u64, packet: Packet, frame: FrameRef },
-    /// To the controller: a rule reached its idle timeout.
-    RuleRemoved { switch: SwitchId, cookie: u64, packets: u64, bytes: u64 },
-    /// To the controller: a port went down or came up.
-    Port { at: SwitchPort, up: bool },
-    /// To the controller: there is a link from the one port to the other.
-    Link { from: SwitchPort, to: SwitchPort },
-    /// To the controller: a switch finished its part of a transaction.
-    Confirmed { transaction: u64 },
-    /// To the controller: the flows of a switch's hosts.
-    Counted { switch: SwitchId, flows: Vec<FlowCount> },
-    /// The controller's deadline is due.
-    Deadline,
-    /// To a switch: a request for the flows of its hosts.
-    Count { switch: SwitchId },
-    /// A switch finishes one rule change.
-    Rule { switch: SwitchId, change: RuleChange },
-    /// To a switch: a frame to send.
-    Out { switch: SwitchId, in_port: Option<PortNo>, ports: Vec<PortNo>, frame: FrameOut },
-}
-
-/// What happens at a switch because of a message.
-pub enum Effect {
-    /// A rule changes.
-    Rule(SwitchId, RuleChange),
-    /// The switch treats a frame as if it had arrived on a port.
-    Receive(SwitchId, Option<PortId>, Outgoing),
-    /// The switch sends a frame out of ports.
-    Send(SwitchId, Vec<PortId>, Outgoing),
-    /// The switch tells the flows of its hosts ([`ControlPlane::counted`]).
-    Count(SwitchId),
-    /// The controller throws a frame away that waited for it.
-    Drop(DetachedPacket),
-}
-
-/// A frame that the controller sends.
-pub enum Outgoing {
-    /// It waited at the controller.
-    Held(DetachedPacket),
-    /// A copy of one that waits.
-    Copy(DetachedPacket),
-    /// The controller made it.
-    Made(Header),
-}
 
 /// A frame reported to the controller.
 struct Held {
@@ -412,21 +364,4 @@ fn cables(fabric: &Fabric, is_up: impl Fn(LinkId) -> bool) -> impl Iterator<Item
         let end = |node, port| SwitchPort { switch: switch_id(node), port: port_no(port) };
         switches.then(|| (end(link.from, link.from_port), end(link.to, back.from_port)))
     })
-}
-
-/// The header of a frame that the controller originates; simulated hosts ignore it.
-fn made(frame: MadeFrame) -> Header {
-    let dst = match frame {
-        MadeFrame::ArpReply { target: (mac, _), .. } | MadeFrame::Advertisement { target: (mac, _), .. } => {
-            mac
-        }
-        MadeFrame::ArpProbe { station, .. } | MadeFrame::SolicitationProbe { station, .. } => station,
-    };
-    Header {
-        src: MadeFrame::CONTROLLER,
-        dst,
-        kind: Kind::Other,
-        ip_bytes: Header::SHORTEST,
-        ..Header::default()
-    }
 }

@@ -10,7 +10,8 @@ use weft_scenario::LinkChange;
 use weft_switching::Forwarding;
 use weft_units::{Duration, LinkId, Time};
 
-use crate::central::{ControlPlane, Effect};
+use crate::central::ControlPlane;
+use crate::control_message::Effect;
 use crate::deadlock::{Deadlock, Standstill};
 use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;

@@ -5,7 +5,7 @@ use weft_switching::DropReason;
 use weft_switching::smoc::switch_node;
 use weft_units::{NodeId, PortId};
 
-use crate::central::{Effect, Outgoing};
+use crate::control_message::{Effect, Outgoing};
 use crate::hosts::Hosts;
 use crate::packet::Bound;
 use crate::partition::Partition;

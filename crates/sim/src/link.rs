@@ -6,86 +6,18 @@
 //! served port keeps its waiting packets in its queues (`served_port.rs`) and passes them on
 //! one at a time when the line is free.
 //!
-//! The link state that every packet needs fits one cache line ([`Link`]); rarely used state is
-//! separate ([`Rest`]), and all rings share one arena.
+//! All rings share one arena.
 
-use weft_fabric::{Fabric, Limit, Overhead};
+use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, Rate, Time, TxClock};
 
 use crate::huge;
-use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
+use crate::line::{FarEnd, Line, LinkCounters, Offer};
+use crate::link_state::{
+    ASIDE, InFlight, LEAVES, LIMIT_IN_BYTES, Link, MARK_IN_BYTES, MARKS, PLAIN, Rest, SLOW, UP,
+};
 use crate::packet::{Bound, PacketId, UNDECIDED, prefetch};
 
-/// A packet on its way over a link.
-#[derive(Clone, Copy, Default)]
-struct InFlight {
-    /// When it reaches the far end, in picoseconds.
-    arrival: u64,
-    bound: Bound,
-}
-
-/// The link state that every packet needs: one cache line.
-#[repr(C, align(64))]
-struct Link {
-    busy_until: Time,
-    clock: TxClock,
-    delay: Duration,
-    /// Bytes accepted, including those not yet sent, modulo 2^32.
-    wire_bytes: u32,
-    /// Start of the ring in the arena.
-    ring: u32,
-    /// The packet in the ring's first slot has this number, modulo the ring's length.
-    base: u32,
-    /// Packets that have arrived and packets accepted, both modulo 2^32.
-    head: u32,
-    tail: u32,
-    /// A packet is accepted without further checks if fewer packets than `room` are on the link, and if it leaves the port
-    /// in less than `free` units of [`Link::grain`].
-    room: u16,
-    /// The length of the ring is 2 to the power of 32 less this.
-    ring_shift: u8,
-    free: u32,
-    /// Longest backlog seen, in units of [`Link::grain`].
-    max_backlog: u32,
-    far_end: FarEnd,
-    /// The ingress port at the far end.
-    far_port: u16,
-    overhead: u8,
-    flags: u8,
-}
-
-/// Link state needed only when the queue is long.
-struct Rest {
-    /// Packets or bytes that may wait, not counting the packet on the wire.
-    limit: u32,
-    ecn_threshold: u32,
-    drops: u64,
-    marks: u64,
-    /// How often the packet count and the byte count have wrapped at 2^32.
-    wraps: u32,
-    byte_wraps: u32,
-    /// With at most this many packets on the link, and this many bytes in its queue and the packet, the packet is neither
-    /// refused nor marked.
-    free_packets: u32,
-    free_bytes: u32,
-    /// Longest backlog seen, including the port's class queues.
-    max_backlog: Bytes,
-}
-
-const UP: u8 = 1;
-const LIMIT_IN_BYTES: u8 = 2;
-const MARKS: u8 = 4;
-const MARK_IN_BYTES: u8 = 8;
-const MIN_FRAME: u8 = 16;
-/// The network handles each packet first: the port has several queues, or the link loses packets.
-const ASIDE: u8 = 32;
-const SLOW: u8 = 64;
-const LEAVES: u8 = 128;
-/// A packet is accepted without further checks only if none of these but `UP` is set.
-const PLAIN: u8 = UP | ASIDE;
-
-/// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
-const MIN_WIRE_BYTES: u32 = 84;
 /// Initial ring length in packets.
 const FIRST_RING: u32 = 8;
 /// Room per link in the arena that is reserved at the start.
@@ -104,59 +36,7 @@ impl Links {
         let (mut links, mut rest) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
         for (&Line { id, far_end, span }, ring) in lines.iter().zip((0..).step_by(FIRST_RING as usize)) {
             let spec = fabric.link(id);
-            let mut flags = if spec.up { UP } else { 0 };
-            let (limit, limit_in_bytes) = split_limit(spec.queue.limit);
-            let (ecn_threshold, mark_in_bytes) =
-                spec.queue.ecn_threshold.map_or((u32::MAX, false), split_limit);
-            for (set, flag) in [
-                (limit_in_bytes, LIMIT_IN_BYTES),
-                (spec.queue.ecn_threshold.is_some(), MARKS),
-                (mark_in_bytes, MARK_IN_BYTES),
-                (spec.overhead == Overhead::Ethernet, MIN_FRAME),
-                (spec.rate < Rate::from_gbps(1), SLOW),
-                (span == Span::Leaves, LEAVES),
-            ] {
-                flags |= if set { flag } else { 0 };
-            }
-            let free = |are_bytes: bool| {
-                let limit = if limit_in_bytes == are_bytes { limit } else { u32::MAX };
-                limit.min(if mark_in_bytes == are_bytes { ecn_threshold } else { u32::MAX })
-            };
-            let (free_packets, free_bytes) = (free(false), free(true));
-            let mut link = Link {
-                busy_until: Time::ZERO,
-                clock: TxClock::new(spec.rate),
-                delay: spec.delay,
-                wire_bytes: 0,
-                ring,
-                base: 0,
-                head: 0,
-                tail: 0,
-                room: 0,
-                ring_shift: FIRST_RING.leading_zeros() as u8 + 1,
-                free: 0,
-                max_backlog: 0,
-                far_end,
-                far_port: spec.to_port.0,
-                overhead: match spec.overhead {
-                    Overhead::Ethernet => 38,
-                    Overhead::Ppp => 2,
-                    Overhead::None => 0,
-                },
-                flags,
-            };
-            let of_link = Rest {
-                limit,
-                ecn_threshold,
-                drops: 0,
-                marks: 0,
-                wraps: 0,
-                byte_wraps: 0,
-                free_packets,
-                free_bytes,
-                max_backlog: Bytes(0),
-            };
-            link.find_room(&of_link);
+            let (link, of_link) = Link::new(spec, (far_end, span), (ring, FIRST_RING));
             links.push(link);
             rest.push(of_link);
         }
@@ -577,84 +457,15 @@ impl Links {
     }
 }
 
-impl Rest {
-    /// The byte count of the link.
-    fn bytes(&self, modulo: u32) -> u64 {
-        u64::from(self.byte_wraps) << 32 | u64::from(modulo)
-    }
-}
-
-impl Link {
-    /// The index in the arena of the packet with this number.
-    #[inline(always)]
-    const fn slot(&self, number: u32) -> usize {
-        (self.ring + (number.wrapping_sub(self.base) & self.mask())) as usize
-    }
-
-    /// The length of the ring less one.
-    #[inline(always)]
-    const fn mask(&self) -> u32 {
-        u32::MAX >> self.ring_shift
-    }
-
-    #[inline(always)]
-    fn wire_bytes(&self, ip_bytes: u16) -> u32 {
-        let least = if self.flags & MIN_FRAME != 0 { MIN_WIRE_BYTES } else { 0 };
-        (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
-    }
-
-    /// Recomputes [`Link::room`] and [`Link::free`].
-    fn find_room(&mut self, rest: &Rest) {
-        let plain = self.flags & PLAIN == UP;
-        let packets = self.mask().min(rest.free_packets).saturating_add(1);
-        self.room = if plain { packets.min(u16::MAX.into()) as u16 } else { 0 };
-        // Transmission times are rounded; two bytes are more than the differences.
-        let bytes = rest.free_bytes.saturating_sub(2);
-        let time =
-            if rest.free_bytes == u32::MAX { Duration::MAX } else { self.clock.time_of(Bytes(bytes.into())) };
-        self.free = u32::try_from(time.ps() >> self.grain()).unwrap_or(u32::MAX);
-    }
-
-    /// Updates the longest backlog.
-    #[inline(always)]
-    fn note_backlog(&mut self, now: Time) {
-        let backlog = self.backlog_time(now).ps() >> self.grain();
-        self.max_backlog = self.max_backlog.max(backlog.min(u64::from(u32::MAX)) as u32);
-    }
-
-    /// Low bits dropped from a backlog: 1.024 ns, or 1.05 us on slow links, whose backlog may take hours.
-    #[inline(always)]
-    const fn grain(&self) -> u32 {
-        if self.flags & SLOW == 0 { 10 } else { 20 }
-    }
-
-    /// The time in which the line will be free.
-    #[inline(always)]
-    fn backlog_time(&self, now: Time) -> Duration {
-        self.busy_until.saturating_since(now)
-    }
-
-    #[inline]
-    fn backlog(&self, now: Time) -> Bytes {
-        self.clock.bytes_in(self.backlog_time(now))
-    }
-}
-
-fn split_limit(limit: Limit) -> (u32, bool) {
-    match limit {
-        Limit::Packets(packets) => (packets, false),
-        Limit::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), true),
-        Limit::Unlimited => (u32::MAX, false),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weft_fabric::{LinkSpec, QueueSpec, build};
+    use weft_fabric::{Limit, LinkSpec, QueueSpec, build};
     use weft_units::LinkId;
 
     use super::*;
+    use crate::line::Span;
+    use crate::link_state::MIN_WIRE_BYTES;
 
     /// The fates of packets, after gaps in picoseconds, that are offered to a link whose rate changes to `new`: the outcome, and
     /// if there was a mark.

@@ -9,6 +9,7 @@ use weft_units::{LinkId, NodeId, Time};
 
 use crate::class_queue::{Charge, Waiting};
 use crate::deadlock::{Held, Standstill};
+use crate::deposit::Deposit;
 use crate::packet::{PacketId, Slab};
 use crate::pfc::Ingress;
 use crate::served_port::{PortCounters, ServedPort, is_trimmable};
@@ -26,25 +27,6 @@ pub struct Joined {
     pub marked: bool,
     /// A link with flow control whose account has changed, or two.
     pub charged: [Option<u32>; 2],
-}
-
-/// The space that a packet takes in a switch.
-#[derive(Clone, Copy, Debug)]
-pub struct Deposit {
-    /// The place of the switch's buffer.
-    buffer: Option<usize>,
-    wire_bytes: u32,
-    charge: Charge,
-}
-
-impl Deposit {
-    /// That of a packet outside of all buffers and accounts.
-    pub const NOTHING: Self =
-        Self { buffer: None, wire_bytes: 0, charge: Charge { ingress: None, shared: false } };
-
-    fn of(port: &ServedPort, waiting: &Waiting) -> Self {
-        Self { buffer: port.buffer, wire_bytes: waiting.wire_bytes, charge: waiting.charge }
-    }
 }
 
 /// The served ports of a partition, by link.

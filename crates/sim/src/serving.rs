@@ -3,11 +3,11 @@
 use weft_switching::Header;
 use weft_units::Bytes;
 
+use crate::deposit::Deposit;
 use crate::line::Offer;
 use crate::network::{Network, line_port, mark};
 use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
-use crate::ports::Deposit;
 
 impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.

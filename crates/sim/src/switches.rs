@@ -12,13 +12,13 @@ use weft_switching::{
 use weft_traffic::Flow;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
+use crate::deposit::Deposit;
 use crate::event_queue::Order;
 use crate::fleet::{Fleet, FleetBuilder};
 use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
 use crate::packet::{Bound, PacketId, UNDECIDED};
-use crate::ports::Deposit;
 use crate::shown::shown;
 use crate::timer::Timer;
 use crate::trace::{TraceEvent, Tracer};

@@ -7,7 +7,7 @@ use thiserror::Error;
 use weft_scenario::Diagnostics;
 
 use crate::results::ResultError;
-use crate::sweep::SweepError;
+use crate::sweep_error::SweepError;
 
 /// Why the result of an emulated run could not be written.
 #[derive(Debug, Error)]

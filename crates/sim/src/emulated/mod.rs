@@ -19,10 +19,9 @@ use weft_units::{Duration, LinkId, Time};
 use crate::columns::FlowRow;
 use crate::ideal::Ideal;
 use crate::record::Recorder;
-use crate::results::{Account, EventAccount, ResultError, ResultWriter};
-use crate::run::summary;
+use crate::results::{Account, EventAccount, ResultError, ResultWriter, summary};
 use crate::sample::{Metric, Sample};
-use crate::sweep::Directory;
+use crate::sweep_directory::Directory;
 
 pub use error::EmulatedError;
 use observed::Observed;

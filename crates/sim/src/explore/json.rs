@@ -8,7 +8,7 @@ use weft_units::{LinkId, NodeId, Time};
 
 use super::recording::Explored;
 use super::scene::{Change, Fate, Frame, Hop, Scene};
-use crate::run::{links_json, nodes_json};
+use crate::fabric_json::{links_json, nodes_json};
 
 impl Explored {
     /// Fabric, flow and scenes; nodes and links are numbered in list order.

@@ -3,6 +3,7 @@
 
 mod account;
 mod directory;
+mod document;
 mod jobs;
 mod quantile;
 mod steady;
@@ -12,8 +13,7 @@ mod temporary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
 pub use directory::{FILES, ResultError, ResultWriter};
-pub(crate) use jobs::jobs_json;
-pub(crate) use quantile::quantile;
+pub(crate) use document::summary;
 pub use steady::{ARRIVED, Growth, Steady};
 pub use summary::Summary;
 pub use table::{Cell, Column, Kind};

@@ -11,7 +11,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 use weft_scenario::{Plan, Scenario};
 use weft_sim::emulated::{self, EmulatedError};
-use weft_sim::sweep::{Directory, Origin, SweepError};
+use weft_sim::origin::Origin;
+use weft_sim::sweep_directory::Directory;
+use weft_sim::sweep_error::SweepError;
 
 use crate::common::directory::{Scratch, json_in};
 use crate::common::{parsed, plan};

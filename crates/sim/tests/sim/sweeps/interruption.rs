@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use weft_scenario::Scenario;
-use weft_sim::sweep::{Event, Options, SweepError, run_sweep};
+use weft_sim::sweep::{Event, Options, run_sweep};
+use weft_sim::sweep_error::SweepError;
 
 use crate::common::directory::{Scratch, files};
 use crate::sweeps::sweep::{TEXT, are_equal, complete, results, run, scenario};

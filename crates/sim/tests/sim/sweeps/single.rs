@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use weft_sim::origin::Origin;
 use weft_sim::results::FILES;
 use weft_sim::single::run_point;
-use weft_sim::sweep::{Directory, Origin};
+use weft_sim::sweep_directory::Directory;
 
 use crate::common::directory::Scratch;
 use crate::common::parsed;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use weft_scenario::Scenario;
-use weft_sim::sweep::{Event, Options, SweepError, SweepReport, run_sweep};
+use weft_sim::sweep::{Event, Options, SweepReport, run_sweep};
+use weft_sim::sweep_error::SweepError;
 
 use crate::common::directory::files;
 use crate::common::parsed;
