@@ -69,6 +69,7 @@ $(VENV)/bin/maturin: pyproject.toml | system
 
 $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 	@rm -f $(VENV)/.test
+	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release --quiet
 	@touch $@
 
@@ -83,7 +84,7 @@ $(VENV)/.controller: $(VENV)/.weft
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
-	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
+	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
 	@touch $@
 
 # Builds tests, programs and the extension in one profile with one command under clippy's driver, so that each crate is

@@ -45,8 +45,7 @@ def commit_time() -> str:
 
 def build_portable(folder: Path) -> Path:
     """Build programs and package with Zig, the package as a wheel in `folder`; the directory of the programs."""
-    # Without debug information: half a gigabyte less.
-    settings = {"CARGO_PROFILE_RELEASE_DEBUG": "false", "CARGO_PROFILE_RELEASE_STRIP": "symbols"}
+    settings = {"CARGO_PROFILE_RELEASE_STRIP": "symbols"}
     target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
     # In one directory, each of the two would compile again all that the other has compiled.
     programs, package = ({"CARGO_TARGET_DIR": str(BUILT / "wheel" / name)} for name in ("programs", "package"))

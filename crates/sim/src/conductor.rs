@@ -22,8 +22,7 @@ use crate::partition::{Notice, Partition};
 use crate::partition_set::PartitionSet;
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::{Progress, Setup};
-use crate::trace::{TraceEvent, Tracer, Untraced};
-use crate::trace_mode::TraceMode;
+use crate::trace::{Trace, TraceEvent};
 use crate::waiting::point_of;
 use crate::window::Window;
 
@@ -82,13 +81,13 @@ impl<'a> Conductor<'a> {
     /// The rules that are installed before the start.
     pub fn start<H: Hosts>(&mut self, partitions: &PartitionSet<'_, H>) {
         for effect in self.central.iter_mut().flat_map(|central| central.start(self.setup.fabric)) {
-            carry_out(effect, partitions, &mut Untraced);
+            carry_out(effect, partitions);
         }
         partitions.settle();
     }
 
     /// The main loop; returns whether the run was stopped.
-    pub fn drive<H: Hosts, M: TraceMode>(
+    pub fn drive<H: Hosts>(
         &mut self,
         partitions: &PartitionSet<'_, H>,
         progress: &Progress,
@@ -98,6 +97,10 @@ impl<'a> Conductor<'a> {
         let after_limit = self.setup.limit + INSTANT;
         let flows = self.setup.flows.len() as u64;
         let mut until_progress = 0;
+        if recorder.traces() {
+            let followed = recorder.followed();
+            partitions.part(0).net.trace = Some(Box::new(Trace { followed, ..Trace::default() }));
+        }
         loop {
             if partitions.take_news() {
                 self.join(partitions, recorder);
@@ -124,13 +127,17 @@ impl<'a> Conductor<'a> {
                 }
                 match what {
                     Global::Sample => self.sample(time, partitions, recorder),
-                    _ => self.act(what, time, partitions, &mut M::tracer(recorder)),
+                    _ => {
+                        self.act(what, time, partitions);
+                        pass_on(partitions, recorder);
+                    }
                 }
                 partitions.settle();
             } else if first >= end {
                 return false;
             } else if undivided {
-                partitions.work_alone(pause, MANY, &mut M::tracer(recorder));
+                partitions.work_alone(pause, MANY);
+                pass_on(partitions, recorder);
             } else {
                 partitions.work(pause.min(first + self.step));
                 if let Some(loads) = &progress.loads {
@@ -155,15 +162,9 @@ impl<'a> Conductor<'a> {
         all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }
 
-    fn act<H: Hosts, T: Tracer>(
-        &mut self,
-        what: Global,
-        now: Time,
-        partitions: &PartitionSet<'_, H>,
-        tracer: &mut T,
-    ) {
+    fn act<H: Hosts>(&mut self, what: Global, now: Time, partitions: &PartitionSet<'_, H>) {
         match what {
-            Global::Fault => self.fault(now, partitions, tracer),
+            Global::Fault => self.fault(now, partitions),
             Global::Reroute => {
                 self.reroutes.remove(&now);
                 self.reroute(partitions);
@@ -175,7 +176,7 @@ impl<'a> Conductor<'a> {
                         Effect::Count(switch) => {
                             central.counted(now, switch, flow_counts(switch, partitions))
                         }
-                        effect => carry_out(effect, partitions, tracer),
+                        effect => carry_out(effect, partitions),
                     }
                 }
             }
@@ -236,13 +237,13 @@ impl<'a> Conductor<'a> {
     }
 
     /// Applies a failure, restoration or change of links.
-    fn fault<H: Hosts, T: Tracer>(&mut self, now: Time, partitions: &PartitionSet<'_, H>, tracer: &mut T) {
+    fn fault<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>) {
         let faults = self.setup.faults;
         let fault = &faults[self.next_fault];
         self.next_fault += 1;
         let is_visible = match &fault.kind {
-            FaultKind::Fail => self.switch(now, (&fault.links, false), partitions, tracer),
-            FaultKind::Heal => self.switch(now, (&fault.links, true), partitions, tracer),
+            FaultKind::Fail => self.switch(now, (&fault.links, false), partitions),
+            FaultKind::Heal => self.switch(now, (&fault.links, true), partitions),
             FaultKind::Change(change) => self.change(now, &fault.links, change, partitions),
         };
         if is_visible && now > Time::ZERO && self.setup.reaction > Duration::ZERO {
@@ -253,12 +254,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Takes links down or up; returns that routes have to follow.
-    fn switch<H: Hosts, T: Tracer>(
+    fn switch<H: Hosts>(
         &mut self,
         now: Time,
         (links, up): (&[LinkId], bool),
         partitions: &PartitionSet<'_, H>,
-        tracer: &mut T,
     ) -> bool {
         let fabric = self.setup.fabric;
         for id in self.ledger.event(now, if up { &[] } else { links }) {
@@ -266,11 +266,9 @@ impl<'a> Conductor<'a> {
             partitions.part_of(source).follow(id.flow, id.subflow, &partitions.world);
         }
         for &id in links {
-            if T::TRACES {
-                tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
-            }
             for mut part in partitions.parts() {
-                part.set_up(id, up, &partitions.world, tracer);
+                part.net.trace(|_| TraceEvent::LinkChanged { link: id, up });
+                part.set_up(id, up, &partitions.world);
             }
         }
         if let Some(central) = &mut self.central {
@@ -440,5 +438,12 @@ impl<'a> Conductor<'a> {
             floods,
             up: sender.net.is_up(id),
         }
+    }
+}
+
+/// Passes the trace on to a recorder.
+fn pass_on<H: Hosts>(partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
+    if let Some(trace) = &mut partitions.part(0).net.trace {
+        trace.events.drain(..).for_each(|(time, event)| recorder.trace(time, event));
     }
 }

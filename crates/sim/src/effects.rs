@@ -10,7 +10,6 @@ use crate::hosts::Hosts;
 use crate::packet::Bound;
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
-use crate::trace::Tracer;
 
 /// The flows of a switch's hosts since the controller last asked for them.
 pub fn flow_counts<H: Hosts>(switch: SwitchId, partitions: &PartitionSet<'_, H>) -> Vec<FlowCount> {
@@ -21,7 +20,7 @@ pub fn flow_counts<H: Hosts>(switch: SwitchId, partitions: &PartitionSet<'_, H>)
 }
 
 /// Carries out what the controller does at a switch, except for [`Effect::Count`], which has an answer.
-pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, partitions: &PartitionSet<'_, H>, tracer: &mut T) {
+pub fn carry_out<H: Hosts>(effect: Effect, partitions: &PartitionSet<'_, H>) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {
             let mut part = partitions.part_of(switch_node(switch));
@@ -37,7 +36,7 @@ pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, partitions: &PartitionSet<
             let net = &mut part.net;
             let packet = net.packets.put(detached);
             let node = NodeId(0);
-            net.drop(node, packet, DropReason::NotReleased, tracer);
+            net.drop(node, packet, DropReason::NotReleased);
             return;
         }
         Effect::Receive(switch, in_port, frame) => (switch, Err(in_port), frame),
@@ -60,10 +59,10 @@ pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, partitions: &PartitionSet<
     };
     net.ports.is_new(packet, None);
     match ports {
-        Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net, tracer),
+        Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net),
         Err(in_port) => {
             let ingress = in_port.unwrap_or(PortId(u16::MAX));
-            switches.receive(number, ingress, Bound::undecided(packet), net, tracer);
+            switches.receive(number, ingress, Bound::undecided(packet), net);
         }
     }
 }

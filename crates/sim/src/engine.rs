@@ -7,7 +7,6 @@ use cpu_time::ThreadTime;
 use weft_switching::Forwarding;
 use weft_switching::host::distinct_paths::{NoPaths, PathFinder};
 use weft_switching::host::path_selector::{OnePath, PathSelector};
-use weft_switching::host::selected::Selected;
 use weft_traffic::Flow;
 use weft_transport::Mptcp;
 use weft_units::Duration;
@@ -20,14 +19,12 @@ use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
-use crate::trace_mode::{Off, On, TraceMode};
 use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
 
 /// Runs until every flow has finished and its connection is closed, or to the limit. Hosts choose paths by `choice` if
-/// they use plain TCP. The loop is compiled for plain TCP, with and without a choice of paths, and once for all that is
-/// slower: other protocols, and traces.
+/// they use plain TCP. The loop is compiled for plain TCP on one path, which is fastest, and for all other hosts.
 ///
 /// # Panics
 /// If the flows are not in order of start time, the faults are not in order of time, a flow's class is not below
@@ -41,23 +38,14 @@ pub fn run(
     recorder: &mut dyn Recorder,
 ) -> RunReport {
     let protocol = setup.transport;
-    let plain = protocol.tcp().filter(|config| config.mptcp == Mptcp::Off && !recorder.traces());
-    match (plain, choice) {
-        (Some(_), None) => {
-            run_selecting::<OnePath>(setup, routes, builder, (&(), &NoPaths), progress, recorder)
-        }
-        (Some(_), Some(choice)) => {
-            run_selecting::<Selected>(setup, routes, builder, choice, progress, recorder)
-        }
-        (None, _) => {
-            let hosts = |queue, flows: Flows<'_, '_>| Any::new(protocol, choice, queue, flows);
-            let run = if recorder.traces() { run_hosts::<_, On> } else { run_hosts::<_, Off> };
-            run(setup, routes, builder, hosts, progress, recorder)
-        }
+    if choice.is_none() && protocol.tcp().is_some_and(|config| config.mptcp == Mptcp::Off) {
+        return run_selecting::<OnePath>(setup, routes, builder, (&(), &NoPaths), progress, recorder);
     }
+    let hosts = |queue, flows: Flows<'_, '_>| Any::new(protocol, choice, queue, flows);
+    run_hosts(setup, routes, builder, hosts, progress, recorder)
 }
 
-/// Runs hosts that use plain TCP and choose among the paths of a finder by `P`; never traced.
+/// Runs hosts that use plain TCP and choose among the paths of a finder by `P`.
 ///
 /// # Panics
 /// As [`run`]; if hosts use another protocol.
@@ -71,13 +59,13 @@ pub fn run_selecting<P: PathSelector>(
 ) -> RunReport {
     let config = setup.transport.tcp().expect("hosts use plain TCP");
     let hosts = |queue, _: Flows<'_, '_>| Shell::new(Tcp::<P>::new(config, scheme, paths), queue);
-    run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
+    run_hosts(setup, routes, builder, hosts, progress, recorder)
 }
 
 /// The flows that the hosts of a partition send.
 type Flows<'a, 'b> = &'a mut dyn Iterator<Item = &'b Flow>;
 
-fn run_hosts<H: Hosts, M: TraceMode>(
+fn run_hosts<H: Hosts>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
     builder: &dyn FleetBuilder,
@@ -138,7 +126,7 @@ fn run_hosts<H: Hosts, M: TraceMode>(
             });
         }
         run.start(&partitions);
-        let stopped = run.drive::<H, M>(&partitions, progress, recorder);
+        let stopped = run.drive(&partitions, progress, recorder);
         run.finish(&partitions, recorder, stopped)
     })
 }

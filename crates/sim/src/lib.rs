@@ -65,7 +65,6 @@ pub mod sweep_error;
 mod switches;
 mod timer;
 pub mod trace;
-mod trace_mode;
 mod turns;
 mod waiting;
 mod window;

@@ -7,6 +7,7 @@ use weft_fabric::Fabric;
 use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind};
 use weft_traffic::Point;
+use weft_transport::Segment;
 use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
 
 use crate::deadlock::Standstill;
@@ -20,7 +21,7 @@ use crate::packet::{Bound, DetachedPacket, PacketId, Slab, Way};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::PortCounters;
-use crate::trace::{Seen, TraceEvent, Tracer};
+use crate::trace::{Seen, Trace, TraceEvent};
 use crate::turns::Turns;
 use crate::waiting::point_of;
 
@@ -91,6 +92,8 @@ pub struct Network<'a> {
     to_part: Vec<u16>,
     /// Whether the links are too many to stay in the L1 cache.
     pub prefetches: bool,
+    /// The events of frames, if the run is traced.
+    pub trace: Option<Box<Trace>>,
 }
 
 impl<'a> Network<'a> {
@@ -168,6 +171,7 @@ impl<'a> Network<'a> {
             numbers,
             to_part,
             prefetches: lines.len() > 256,
+            trace: None,
         }
     }
 
@@ -207,9 +211,32 @@ impl<'a> Network<'a> {
         Some(SubflowId::of_owner(owner, self.subflow_bits))
     }
 
-    /// A packet, for a tracer.
-    pub fn seen(&self, packet: PacketId) -> Seen<'_> {
-        Seen::new(&self.packets, packet, self.subflow_of(packet).map(|owner| owner.flow))
+    /// Adds an event to the trace, if there is one.
+    #[inline(always)]
+    pub fn trace(&mut self, event: impl FnOnce(&Self) -> TraceEvent) {
+        if self.trace.is_some() {
+            self.add_to_trace(event);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_to_trace(&mut self, event: impl FnOnce(&Self) -> TraceEvent) {
+        let event = event(self);
+        if let Some(trace) = &mut self.trace {
+            trace.events.push((self.now, event));
+        }
+    }
+
+    /// A packet, for the trace.
+    pub fn seen(&self, packet: PacketId) -> Seen {
+        let flow = self.subflow_of(packet).map(|owner| owner.flow);
+        let segment = flow.map(|_| {
+            let mut segment = Segment::default();
+            self.packets.read_segment(packet, &mut segment);
+            (segment, self.packets.options(packet))
+        });
+        Seen { header: self.packets.get(packet).header, flow, segment }
     }
 
     /// Adds news of `node` to the journal.
@@ -287,18 +314,18 @@ impl<'a> Network<'a> {
 
     /// Enqueues a packet on `link`, or drops it. Returns whether it was accepted.
     #[inline(always)]
-    pub fn send<T: Tracer>(&mut self, link: u32, packet: PacketId, tracer: &mut T) -> bool {
-        self.send_on(link, Bound::undecided(packet), tracer)
+    pub fn send(&mut self, link: u32, packet: PacketId) -> bool {
+        self.send_on(link, Bound::undecided(packet))
     }
 
     /// Enqueues a packet for which the next switch may have decided already.
     #[inline(always)]
-    pub fn send_on<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {
+    pub fn send_on(&mut self, link: u32, bound: Bound) -> bool {
         let packet = bound.packet;
-        if T::TRACES {
-            let (link, header) = (self.id(link), &self.packets.get(packet).header);
-            tracer.trace(self.now, TraceEvent::Sent { frame: packet, link, header });
-        }
+        self.trace(|net| {
+            let header = net.packets.get(packet).header;
+            TraceEvent::Sent { frame: packet, link: net.id(link), header }
+        });
         let header = &mut self.packets.get_mut(packet).header;
         match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
             Offer::First(arrival, port) => {
@@ -310,8 +337,8 @@ impl<'a> Network<'a> {
                 self.leave(link, arrival, packet);
                 true
             }
-            Offer::Full => self.refuse(link, packet, DropReason::QueueFull, tracer),
-            Offer::Refused => self.send_aside(link, bound, tracer),
+            Offer::Full => self.refuse(link, packet, DropReason::QueueFull),
+            Offer::Refused => self.send_aside(link, bound),
         }
     }
 
@@ -324,25 +351,25 @@ impl<'a> Network<'a> {
     }
 
     #[cold]
-    fn refuse<T: Tracer>(&mut self, link: u32, packet: PacketId, reason: DropReason, tracer: &mut T) -> bool {
-        self.lose(self.id(link), packet, reason, tracer);
+    fn refuse(&mut self, link: u32, packet: PacketId, reason: DropReason) -> bool {
+        self.lose(self.id(link), packet, reason);
         false
     }
 
     /// [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
     #[cold]
     #[inline(never)]
-    fn send_aside<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {
+    fn send_aside(&mut self, link: u32, bound: Bound) -> bool {
         let packet = bound.packet;
         if !self.links.is_up(link) {
-            return self.refuse(link, packet, DropReason::LinkDown, tracer);
+            return self.refuse(link, packet, DropReason::LinkDown);
         }
         let header = &self.packets.get(packet).header;
         if let Some(gray) = self.grays.get_mut(&link)
             && let Some(reason) = gray.loses(header)
         {
             let event = gray.event_of(reason);
-            self.drop_because(Err(self.id(link)), packet, (reason, Some(event)), tracer);
+            self.drop_because(Err(self.id(link)), packet, (reason, Some(event)));
             return false;
         }
         if self.ports.get(link).is_none() {
@@ -350,7 +377,7 @@ impl<'a> Network<'a> {
             match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
                 Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
                 Offer::Leaves(arrival) => self.leave(link, arrival, packet),
-                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull, tracer),
+                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull),
                 Offer::Queued | Offer::Refused => {}
             }
             return true;
@@ -359,7 +386,7 @@ impl<'a> Network<'a> {
             None => true,
             Some(lost) => {
                 let is_it = lost == packet;
-                self.refuse(link, lost, DropReason::QueueFull, tracer);
+                self.refuse(link, lost, DropReason::QueueFull);
                 !is_it
             }
         }
@@ -392,28 +419,27 @@ impl<'a> Network<'a> {
 
     /// Drops a packet at `node`.
     #[cold]
-    pub fn drop<T: Tracer>(&mut self, node: NodeId, packet: PacketId, reason: DropReason, tracer: &mut T) {
-        self.drop_because(Ok(node), packet, (reason, None), tracer);
+    pub fn drop(&mut self, node: NodeId, packet: PacketId, reason: DropReason) {
+        self.drop_because(Ok(node), packet, (reason, None));
     }
 
     /// Drops a packet that link `id` refused or lost.
     #[cold]
-    pub fn lose<T: Tracer>(&mut self, id: LinkId, packet: PacketId, reason: DropReason, tracer: &mut T) {
-        self.drop_because(Err(id), packet, (reason, None), tracer);
+    pub fn lose(&mut self, id: LinkId, packet: PacketId, reason: DropReason) {
+        self.drop_because(Err(id), packet, (reason, None));
     }
 
     /// Drops a packet at a node or at a link; if the link lost it silently, because of the event with this number.
-    fn drop_because<T: Tracer>(
+    fn drop_because(
         &mut self,
         place: Result<NodeId, LinkId>,
         packet: PacketId,
         (reason, gray_event): (DropReason, Option<u32>),
-        tracer: &mut T,
     ) {
-        if T::TRACES {
-            let (link, seen) = (place.err(), self.seen(packet));
-            tracer.trace(self.now, TraceEvent::Dropped { frame: packet, reason, link, seen });
-        }
+        self.trace(|net| {
+            let seen = net.seen(packet);
+            TraceEvent::Dropped { frame: packet, reason, link: place.err(), seen }
+        });
         let node = place.unwrap_or_else(|id| self.fabric.link(id).from);
         self.counters.count_drop(reason);
         if let Some(owner) = self.subflow_of(packet)

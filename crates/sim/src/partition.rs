@@ -21,7 +21,7 @@ use crate::packet::PacketId;
 use crate::resolver::{self, Question, Resolver};
 use crate::switches::Switches;
 use crate::timer::Timer;
-use crate::trace::{TraceEvent, Tracer, Untraced};
+use crate::trace::TraceEvent;
 use crate::waiting::Ready;
 
 /// What the engine tells a partition about a flow, a lookahead after the news that caused it.
@@ -118,30 +118,23 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// Handles the events before `end`, at most `most` of them; with `returns_for_news`, only up to the first urgent
     /// news.
-    pub fn run<T: Tracer>(
-        &mut self,
-        end: Time,
-        most: u32,
-        returns_for_news: bool,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> Pause {
+    pub fn run(&mut self, end: Time, most: u32, returns_for_news: bool, world: &World<'_>) -> Pause {
         self.net.queue.set_end(end);
         let links = self.net.links.count();
         for _ in 0..most {
             let Some((time, due)) = self.net.next_event() else { return Pause::End };
             let before = std::mem::replace(&mut self.net.now, time);
             match due {
-                Due::Leaf(link) if link < links => self.arrive(link, world, tracer),
+                Due::Leaf(link) if link < links => self.arrive(link, world),
                 Due::Leaf(leaf) => {
                     self.net.counters.events += 1;
                     match self.net.turns.of_leaf(leaf) {
-                        Some(turn) => self.turn(turn, world, tracer),
+                        Some(turn) => self.turn(turn, world),
                         None => self.net.line_free(leaf - links),
                     }
                 }
                 Due::Far(id) => {
-                    if !self.timer(id.into(), world, tracer) {
+                    if !self.timer(id.into(), world) {
                         self.net.now = before;
                     }
                 }
@@ -155,7 +148,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// A packet reaches the far end of `link`.
     #[inline]
-    fn arrive<T: Tracer>(&mut self, link: u32, world: &World<'_>, tracer: &mut T) {
+    fn arrive(&mut self, link: u32, world: &World<'_>) {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, far_port, next, self.switches.decides_ahead());
@@ -166,54 +159,40 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let packet = bound.packet;
         let is_watched = net.packets.get(packet).is_watched();
         if is_watched && net.is_pause_frame(packet) {
-            return self.pause(link, packet, far_end, world, tracer);
+            return self.pause(link, packet, far_end, world);
         }
-        if T::TRACES {
-            tracer.trace(
-                net.now,
-                TraceEvent::Arrived { frame: packet, link: net.id(link), seen: net.seen(packet) },
-            );
-        }
+        net.trace(|net| TraceEvent::Arrived { frame: packet, link: net.id(link), seen: net.seen(packet) });
         if is_watched {
             net.observe(link, packet);
         }
         match far_end.split() {
-            Ok(number) => self.switches.receive(number as usize, PortId(far_port), bound, net, tracer),
-            Err(host) => self.deliver(host, packet, world, tracer),
+            Ok(number) => self.switches.receive(number as usize, PortId(far_port), bound, net),
+            Err(host) => self.deliver(host, packet, world),
         }
     }
 
     /// A pause frame reaches the far end of `link`. Traces leave such frames out: they never leave the link.
     #[cold]
-    fn pause<T: Tracer>(
-        &mut self,
-        link: u32,
-        packet: PacketId,
-        far_end: FarEnd,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn pause(&mut self, link: u32, packet: PacketId, far_end: FarEnd, world: &World<'_>) {
         let goes_on = self.net.heed_pause_frame(link, packet);
         if let (Some(nic), Err(_)) = (goes_on, far_end.split()) {
-            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         }
     }
 
     /// A packet reaches a host.
     #[inline]
-    fn deliver<T: Tracer>(&mut self, host: u32, packet: PacketId, world: &World<'_>, tracer: &mut T) {
+    fn deliver(&mut self, host: u32, packet: PacketId, world: &World<'_>) {
         let to = self.net.packets.get(packet);
         if to.endpoint().is_none() {
-            return self.deliver_alone(HostId(host), packet, world, tracer);
+            return self.deliver_alone(HostId(host), packet, world);
         }
         if to.header.dst.host().is_none_or(|dst| dst != host) {
             let node = node_of(&self.net, HostId(host));
-            return self.net.drop(node, packet, DropReason::NotForMe, tracer);
+            return self.net.drop(node, packet, DropReason::NotForMe);
         }
-        if T::TRACES {
-            tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
-        }
-        self.hosts.deliver(packet, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+        self.net.trace(|_| TraceEvent::Delivered { frame: packet });
+        self.hosts.deliver(packet, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }
@@ -221,8 +200,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// It is the turn of a host that paces.
     #[inline]
-    fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
-        self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+    fn turn(&mut self, number: u32, world: &World<'_>) {
+        self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         if self.prefetches {
             self.hosts.prefetch_turns(number, &self.net);
         }
@@ -232,46 +211,46 @@ impl<'a, H: Hosts> Partition<'a, H> {
     }
 
     /// Returns whether anything was due: a timer that has moved is no event.
-    fn timer<T: Tracer>(&mut self, timer: Timer, world: &World<'_>, tracer: &mut T) -> bool {
+    fn timer(&mut self, timer: Timer, world: &World<'_>) -> bool {
         // How many notices there are at once depends on the division.
         self.net.counters.events += u64::from(timer != Timer::Notice);
         match timer {
             Timer::End(place) => {
                 let is_due =
-                    self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+                    self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
                 self.net.counters.events -= u64::from(!is_due);
                 return is_due;
             }
-            Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net, tracer),
-            Timer::Ask(flow) => self.ask(flow, world, tracer),
+            Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net),
+            Timer::Ask(flow) => self.ask(flow, world),
             Timer::Begin(flow) => {
                 self.late.push(flow);
-                self.begin(flow, world, tracer);
+                self.begin(flow, world);
             }
             Timer::Space(line) => {
-                self.hosts.serve_line(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+                self.hosts.serve_line(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
             }
-            Timer::Start => self.start(world, tracer),
+            Timer::Start => self.start(world),
             Timer::Notice => self.heed(world),
         }
         true
     }
 
     /// Starts the next flow that waits for no other.
-    fn start<T: Tracer>(&mut self, world: &World<'_>, tracer: &mut T) {
+    fn start(&mut self, world: &World<'_>) {
         let number = self.starts[self.next];
         self.next += 1;
         if let Some(next) = self.starts.get(self.next) {
             let start = world.flows[*next as usize].start;
             self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
         }
-        self.begin(number, world, tracer);
+        self.begin(number, world);
     }
 
     /// Lets go on what waits for points that flows have reached at hosts of this partition. The engine sees to it if
@@ -306,7 +285,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     }
 
     /// Starts a flow.
-    fn begin<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
+    fn begin(&mut self, number: FlowNumber, world: &World<'_>) {
         let flow = &world.flows[number as usize];
         let ideal = match world.connections.continues(number) {
             true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, flow),
@@ -320,70 +299,62 @@ impl<'a, H: Hosts> Partition<'a, H> {
         match &mut self.resolver {
             Some(resolver) if !resolver.knows(question, self.net.now) => {
                 if resolver.wait(question, number) {
-                    self.ask(number, world, tracer);
+                    self.ask(number, world);
                 }
             }
-            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer }),
+            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world }),
         }
     }
 
     /// Sends an ARP Request from the source of flow `number` and schedules the retry.
-    fn ask<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
+    fn ask(&mut self, number: FlowNumber, world: &World<'_>) {
         let flow = &world.flows[number as usize];
         let question: Question = (flow.src, flow.dst);
         if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
             return;
         }
         let nic = self.nics.nic(&self.net, flow, 0, None);
-        self.send_alone(nic, &resolver::request(question), tracer);
+        self.send_alone(nic, &resolver::request(question));
         let again = self.net.now + resolver::RETRY;
         self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
     }
 
     /// A host sends a frame that belongs to no connection.
-    fn send_alone<T: Tracer>(&mut self, link: u32, header: &Header, tracer: &mut T) {
+    fn send_alone(&mut self, link: u32, header: &Header) {
         self.net.counters.packets_sent += 1;
         let packet = self.net.packets.packet_without_segment(header);
-        self.net.send(link, packet, tracer);
+        self.net.send(link, packet);
     }
 
     /// Delivers a frame that belongs to no connection to a host.
     #[cold]
-    fn deliver_alone<T: Tracer>(
-        &mut self,
-        host: HostId,
-        packet: PacketId,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn deliver_alone(&mut self, host: HostId, packet: PacketId, world: &World<'_>) {
         let header = self.net.packets.get(packet).header;
         let node = node_of(&self.net, host);
         let Some(sender) = header.source() else {
-            return self.net.drop(node, packet, DropReason::NotForMe, tracer);
+            return self.net.drop(node, packet, DropReason::NotForMe);
         };
-        if T::TRACES {
-            tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
-        }
+        self.net.trace(|_| TraceEvent::Delivered { frame: packet });
         self.net.deliver(packet);
         match header.kind {
             Kind::ArpRequest if resolver::target(&header) == host => {
                 let nic = self.net.link_at(node, PortId(0));
-                self.send_alone(nic, &resolver::reply(host, sender), tracer);
-                self.learn((host, sender), world, tracer);
+                self.send_alone(nic, &resolver::reply(host, sender));
+                self.learn((host, sender), world);
             }
             Kind::ArpReply if header.destination() == Some(host) => {
-                self.learn((host, sender), world, tracer);
+                self.learn((host, sender), world);
             }
             _ => {}
         }
     }
 
     /// Records that the first host knows the second's address, and opens the flows that waited for it.
-    fn learn<T: Tracer>(&mut self, question: Question, world: &World<'_>, tracer: &mut T) {
+    fn learn(&mut self, question: Question, world: &World<'_>) {
         let now = self.net.now;
         let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
         for flow in flows {
-            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         }
     }
 
@@ -430,19 +401,19 @@ impl<'a, H: Hosts> Partition<'a, H> {
     }
 
     /// A link goes down or comes up, if one of its ends is here.
-    pub fn set_up<T: Tracer>(&mut self, id: LinkId, up: bool, world: &World<'_>, tracer: &mut T) {
+    pub fn set_up(&mut self, id: LinkId, up: bool, world: &World<'_>) {
         let link = self.net.fabric.link(id);
         for packet in self.net.set_up(id, up) {
-            self.net.lose(id, packet, DropReason::LinkDown, tracer);
+            self.net.lose(id, packet, DropReason::LinkDown);
         }
         if let Some(number) = self.switches.number_of(link.from) {
-            self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
+            self.switches.port_changed(number, link.from_port, up, &mut self.net);
         }
         // A port that fails or heals is not paused any more.
         if self.net.fabric.node(link.from).is_host()
             && let Some(nic) = self.net.number(id)
         {
-            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         }
     }
 
@@ -457,8 +428,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.nics = Nics::new(routes);
         self.switches.routes_changed(routes);
         self.net.links.forget_decisions();
-        let tracer = &mut Untraced;
-        self.hosts.repick(&mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+        self.hosts.repick(&mut Ctx { net: &mut self.net, nics: &self.nics, world });
     }
 
     /// The flows that have started.

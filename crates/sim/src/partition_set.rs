@@ -13,7 +13,6 @@ use crate::hosts::{Hosts, World};
 use crate::line::LinkCounters;
 use crate::network::Crossing;
 use crate::partition::{Partition, Pause};
-use crate::trace::{Tracer, Untraced};
 
 /// How often a thread looks for the others before it lets them have the processor, and before it sleeps.
 const LOOKS: u32 = 200;
@@ -171,12 +170,12 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
     }
 
     /// Works through the only partition up to `end`, or up to urgent news, or for this many events.
-    pub fn work_alone<T: Tracer>(&self, end: Time, most: u32, tracer: &mut T) {
+    pub fn work_alone(&self, end: Time, most: u32) {
         let mut part = self.part(0);
-        if part.run(end, most, true, &self.world, tracer) != Pause::End {
+        if part.run(end, most, true, &self.world) != Pause::End {
             // All that happens at the same time belongs together.
             let now = part.net.now;
-            part.run((now + Duration::from_ps(1)).min(end), u32::MAX, false, &self.world, tracer);
+            part.run((now + Duration::from_ps(1)).min(end), u32::MAX, false, &self.world);
         }
         self.first_ps.store(part.net.first_event().ps(), Ordering::Relaxed);
         self.has_news.store(!part.net.journal.entries.is_empty(), Ordering::Relaxed);
@@ -245,7 +244,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         let room = &self.rooms[number];
         let mut part = lock(&room.partition);
         fetch(&room.mail[(window as usize + 1) % 2], &mut part);
-        part.run(end, u32::MAX, false, &self.world, &mut Untraced);
+        part.run(end, u32::MAX, false, &self.world);
         let first = part.net.first_event().min(part.net.first_leaving);
         self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);
         if !part.net.journal.entries.is_empty() {

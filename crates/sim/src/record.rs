@@ -25,7 +25,7 @@ pub trait Recorder {
     }
 
     /// An event of a frame, a link or a table.
-    fn trace(&mut self, _time: Time, _event: TraceEvent<'_>) {}
+    fn trace(&mut self, _time: Time, _event: TraceEvent) {}
 
     /// The header of the flow whose switch table entries are traced.
     fn followed(&self) -> Option<Header> {

@@ -21,7 +21,7 @@ use crate::network::Network;
 use crate::packet::{Bound, PacketId, UNDECIDED};
 use crate::shown::shown;
 use crate::timer::Timer;
-use crate::trace::{TraceEvent, Tracer};
+use crate::trace::TraceEvent;
 
 /// The ingress of a frame that did not arrive on a port.
 const NO_PORT: PortId = PortId(u16::MAX);
@@ -97,31 +97,30 @@ impl Switches {
 
     /// Switch `number` processes a packet received on `ingress`.
     #[inline(always)]
-    pub fn receive<T: Tracer>(
+    pub fn receive(
         &mut self,
         number: usize,
         ingress: PortId,
         Bound { packet, egress }: Bound,
         net: &mut Network<'_>,
-        tracer: &mut T,
     ) {
         let header = &net.packets.get(packet).header;
-        if self.decides_ahead && !T::TRACES {
+        if self.decides_ahead && net.trace.is_none() {
             let mut link = egress;
             if egress == UNDECIDED {
                 let Some(decided) = self.fleet.decide(number, header) else {
-                    return net.drop(self.sites[number].node, packet, DropReason::NoRoute, tracer);
+                    return net.drop(self.sites[number].node, packet, DropReason::NoRoute);
                 };
                 link = decided;
             }
-            return self.forward(link, packet, net, tracer);
+            return self.forward(link, packet, net);
         }
         self.fleet.receive(number, ingress, header, net, &mut self.actions);
-        if T::TRACES {
-            self.trace_kept(number, net.now, tracer);
+        if net.trace.is_some() {
+            self.trace_kept(number, net);
         }
         let Some(action) = self.actions.take_only() else {
-            return self.act(number, ingress, packet, net, tracer);
+            return self.act(number, ingress, packet, net);
         };
         let site = &self.sites[number];
         let port = match action {
@@ -130,46 +129,39 @@ impl Switches {
                 net.packets.get_mut(packet).header.overlay = overlay;
                 port
             }
-            Action::Drop(reason) => return net.drop(site.node, packet, reason, tracer),
+            Action::Drop(reason) => return net.drop(site.node, packet, reason),
             _ => unreachable!("more than a send or a drop"),
         };
-        net.send(site.first_link + u32::from(port.0), packet, tracer);
+        net.send(site.first_link + u32::from(port.0), packet);
     }
 
     /// Sends a packet on `link`, and decides for the switch at the far end.
     #[inline(always)]
-    fn forward<T: Tracer>(&self, link: u32, packet: PacketId, net: &mut Network<'_>, tracer: &mut T) {
+    fn forward(&self, link: u32, packet: PacketId, net: &mut Network<'_>) {
         let header = &net.packets.get(packet).header;
         // At a host and at a switch of another partition it is ignored: a branch would be mispredicted.
         let number = net.links.far_end(link).switch_or(0) as usize;
         let egress = self.fleet.decide(number.min(self.sites.len() - 1), header).unwrap_or(UNDECIDED);
-        net.send_on(link, Bound { packet, egress }, tracer);
+        net.send_on(link, Bound { packet, egress });
     }
 
     /// Traces a switch's entries for the followed flow.
-    fn trace_kept<T: Tracer>(&self, number: usize, now: Time, tracer: &mut T) {
-        if let Some(header) = tracer.followed() {
-            let kept = self.fleet.kept(number, &header, now);
-            tracer.trace(now, TraceEvent::Kept { node: self.sites[number].node, kept });
+    fn trace_kept(&self, number: usize, net: &mut Network<'_>) {
+        if let Some(header) = net.trace.as_ref().and_then(|trace| trace.followed) {
+            let kept = self.fleet.kept(number, &header, net.now);
+            net.trace(|_| TraceEvent::Kept { node: self.sites[number].node, kept });
         }
     }
 
     /// Carries out the actions of switch `number` on `packet`.
     #[cold]
-    fn act<T: Tracer>(
-        &mut self,
-        number: usize,
-        ingress: PortId,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        tracer: &mut T,
-    ) {
+    fn act(&mut self, number: usize, ingress: PortId, packet: PacketId, net: &mut Network<'_>) {
         let mut actions = std::mem::take(&mut self.actions);
         let Site { node, first_link, .. } = self.sites[number];
         let (now, count) = (net.now, actions.all().count());
-        self.let_go(number, actions.released_ahead(), net, tracer);
+        self.let_go(number, actions.released_ahead(), net);
         if actions.emits_ahead() {
-            emit(node, first_link, &actions, net, tracer);
+            emit(node, first_link, &actions, net);
         }
         report_rewriting(node, packet, actions.rewriting(), net);
         let waits = count == 0 && !actions.reports().is_empty();
@@ -184,12 +176,12 @@ impl Switches {
             let report = actions.reports()[0];
             report_frame(node, ingress, report, packet, true, net);
         } else if count == 0 {
-            net.drop(node, packet, DropReason::NoRoute, tracer);
+            net.drop(node, packet, DropReason::NoRoute);
         }
         for (place, action) in actions.all().enumerate() {
             match action {
                 Action::Send(port) | Action::SendWith(port, _) | Action::Deliver(port) => {
-                    let this = one_of(packet, place + 1 == count, now, net, tracer);
+                    let this = one_of(packet, place + 1 == count, net);
                     let header = &mut net.packets.get_mut(this).header;
                     match action {
                         Action::SendWith(_, overlay) => header.overlay = overlay,
@@ -199,25 +191,23 @@ impl Switches {
                     // Copies leave 1 ps apart: in an idle fabric their order decides which one wins.
                     net.now = now + Duration::from_ps(place as u64);
                     net.ports.chosen_queue = actions.queued();
-                    net.send(first_link + u32::from(port.0), this, tracer);
+                    net.send(first_link + u32::from(port.0), this);
                     net.ports.chosen_queue = 0;
                 }
                 Action::Hold(slot) | Action::HoldAside(slot) => {
-                    let this = one_of(packet, place + 1 == count, now, net, tracer);
+                    let this = one_of(packet, place + 1 == count, net);
                     let is_aside = matches!(action, Action::HoldAside(_));
                     let space = if is_aside { Some(Deposit::NOTHING) } else { net.hold(first_link, this) };
                     match space {
-                        None => net.drop(node, this, DropReason::QueueFull, tracer),
+                        None => net.drop(node, this, DropReason::QueueFull),
                         Some(space) => {
                             if let Some((lost, space)) = self.held.put(number, slot, (this, space)) {
-                                net.let_go(&space, |net| {
-                                    net.drop(node, lost, DropReason::NotReleased, tracer)
-                                });
+                                net.let_go(&space, |net| net.drop(node, lost, DropReason::NotReleased));
                             }
                         }
                     }
                 }
-                Action::Drop(reason) => net.drop(node, packet, reason, tracer),
+                Action::Drop(reason) => net.drop(node, packet, reason),
                 Action::Consume => {
                     let header = &net.packets.get(packet).header;
                     if header.kind == Kind::RecoveryReply
@@ -226,18 +216,16 @@ impl Switches {
                         let tuple = [(src, header.dport), (dst, header.sport)];
                         net.report(node, News::Answered(tuple));
                     }
-                    if T::TRACES {
-                        tracer.trace(now, TraceEvent::Consumed { frame: packet });
-                    }
+                    net.trace(|_| TraceEvent::Consumed { frame: packet });
                     net.deliver(packet);
                 }
             }
         }
         net.now = now;
         if !actions.emits_ahead() {
-            emit(node, first_link, &actions, net, tracer);
+            emit(node, first_link, &actions, net);
         }
-        self.let_go(number, actions.released_behind(), net, tracer);
+        self.let_go(number, actions.released_behind(), net);
         let is_hold = |action| matches!(action, Action::Hold(_) | Action::HoldAside(_));
         let releases = !actions.released_ahead().is_empty() || !actions.released_behind().is_empty();
         let sets_deadline = releases || actions.all().any(is_hold);
@@ -249,57 +237,43 @@ impl Switches {
     }
 
     /// Sends or drops frames that switch `number` holds.
-    fn let_go<T: Tracer>(
-        &mut self,
-        number: usize,
-        released: &[(u32, Action)],
-        net: &mut Network<'_>,
-        tracer: &mut T,
-    ) {
+    fn let_go(&mut self, number: usize, released: &[(u32, Action)], net: &mut Network<'_>) {
         let Site { node, first_link, .. } = self.sites[number];
         for &(slot, action) in released {
             let Some((packet, space)) = self.held.take(number, slot) else { continue };
             net.let_go(&space, |net| match action {
                 Action::Send(port) => {
-                    net.send(first_link + u32::from(port.0), packet, tracer);
+                    net.send(first_link + u32::from(port.0), packet);
                 }
-                Action::Drop(reason) => net.drop(node, packet, reason, tracer),
+                Action::Drop(reason) => net.drop(node, packet, reason),
                 _ => {}
             });
         }
     }
 
     /// Switch `number` sends a frame on behalf of the controller, out of these ports.
-    pub fn send_out<T: Tracer>(
+    pub fn send_out(
         &mut self,
         number: usize,
         ports: impl Iterator<Item = PortId>,
         packet: PacketId,
         net: &mut Network<'_>,
-        tracer: &mut T,
     ) {
         ports.for_each(|port| self.actions.send(port));
-        self.act(number, NO_PORT, packet, net, tracer);
+        self.act(number, NO_PORT, packet, net);
     }
 
     /// Handles a switch's deadline, unless an earlier one replaced it.
-    pub fn wake<T: Tracer>(&mut self, number: usize, net: &mut Network<'_>, tracer: &mut T) {
+    pub fn wake(&mut self, number: usize, net: &mut Network<'_>) {
         if self.sites[number].armed == net.now {
             self.sites[number].armed = Time::MAX;
-            self.call(number, net, tracer, |fleet, net, out| fleet.on_deadline(number, net, out));
+            self.call(number, net, |fleet, net, out| fleet.on_deadline(number, net, out));
         }
     }
 
     /// The port of a switch went down or came up.
-    pub fn port_changed<T: Tracer>(
-        &mut self,
-        number: usize,
-        port: PortId,
-        up: bool,
-        net: &mut Network<'_>,
-        tracer: &mut T,
-    ) {
-        self.call(number, net, tracer, |fleet, net, out| fleet.port_changed(number, port, up, net, out));
+    pub fn port_changed(&mut self, number: usize, port: PortId, up: bool, net: &mut Network<'_>) {
+        self.call(number, net, |fleet, net, out| fleet.port_changed(number, port, up, net, out));
     }
 
     /// The routes have changed.
@@ -321,21 +295,20 @@ impl Switches {
     }
 
     /// Calls a switch for an event other than a frame.
-    fn call<T: Tracer>(
+    fn call(
         &mut self,
         number: usize,
         net: &mut Network<'_>,
-        tracer: &mut T,
         call: impl FnOnce(&mut dyn Fleet, &Network<'_>, &mut Actions),
     ) {
         let mut actions = std::mem::take(&mut self.actions);
         let Site { node, first_link, .. } = self.sites[number];
         call(&mut *self.fleet, net, &mut actions);
-        if T::TRACES {
-            self.trace_kept(number, net.now, tracer);
+        if net.trace.is_some() {
+            self.trace_kept(number, net);
         }
-        emit(node, first_link, &actions, net, tracer);
-        self.let_go(number, actions.released_ahead(), net, tracer);
+        emit(node, first_link, &actions, net);
+        self.let_go(number, actions.released_ahead(), net);
         for report in actions.reports() {
             if let Report::RuleRemoved { cookie, packets, bytes } = *report {
                 net.report(node, News::RuleRemoved { cookie, packets, bytes });
@@ -357,25 +330,17 @@ impl Switches {
 }
 
 /// The packet itself for the last action on it, a copy for the others.
-fn one_of<T: Tracer>(
-    packet: PacketId,
-    is_last: bool,
-    now: Time,
-    net: &mut Network<'_>,
-    tracer: &mut T,
-) -> PacketId {
+fn one_of(packet: PacketId, is_last: bool, net: &mut Network<'_>) -> PacketId {
     if is_last {
         return packet;
     }
     let copy = net.copy(packet);
-    if T::TRACES {
-        tracer.trace(now, TraceEvent::Copied { frame: copy, of: packet });
-    }
+    net.trace(|_| TraceEvent::Copied { frame: copy, of: packet });
     copy
 }
 
 /// Sends the frames that a switch originates.
-fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut Network<'_>, tracer: &mut T) {
+fn emit(node: NodeId, first_link: u32, actions: &Actions, net: &mut Network<'_>) {
     let now = net.now;
     let emitted = actions.emitted();
     for (place, &(port, mut header)) in emitted.iter().enumerate() {
@@ -391,7 +356,7 @@ fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut N
         net.now = now + Duration::from_ps(place as u64);
         let packet = net.packets.packet_without_segment(&header);
         net.ports.is_new(packet, None);
-        net.send(first_link + u32::from(port.0), packet, tracer);
+        net.send(first_link + u32::from(port.0), packet);
     }
     net.now = now;
 }

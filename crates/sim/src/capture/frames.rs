@@ -88,9 +88,9 @@ impl<'a> Frames<'a> {
     }
 
     /// The frame `seen` on `link` at `time`.
-    pub fn frame(&self, link: LinkId, seen: &Seen<'_>, time: Time) -> Frame {
-        let header = seen.header();
-        match (header.kind, seen.segment()) {
+    pub fn frame(&self, link: LinkId, seen: &Seen, time: Time) -> Frame {
+        let header = &seen.header;
+        match (header.kind, seen.segment) {
             (Kind::ArpRequest | Kind::ArpReply, _) => arp(header),
             (Kind::Hello, _) => self.hello(link, time),
             (Kind::Other, Some((segment, _))) => self.udp(link, header, &segment),

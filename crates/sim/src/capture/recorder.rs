@@ -34,8 +34,8 @@ struct Followed {
 impl Followed {
     /// Whether a frame belongs to the flow: its segments, wrapped or not, frames about its path, and those that resolve
     /// its addresses.
-    fn owns(&mut self, seen: &Seen<'_>) -> bool {
-        let header = seen.header();
+    fn owns(&mut self, seen: &Seen) -> bool {
+        let header = &seen.header;
         if let Some(flow) = seen.flow {
             let is_own = flow == self.number;
             if is_own {
@@ -79,7 +79,7 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Whether a frame on `link` is captured.
-    fn wants(&mut self, link: LinkId, seen: &Seen<'_>) -> bool {
+    fn wants(&mut self, link: LinkId, seen: &Seen) -> bool {
         self.links.as_ref().is_none_or(|links| links.contains(&link))
             && self.flow.as_mut().is_none_or(|flow| flow.owns(seen))
     }
@@ -127,7 +127,7 @@ impl<'a, 'r> Capturing<'a, 'r> {
         self.captures.into_iter().map(|capture| capture.file)
     }
 
-    fn arrived(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen<'_>) {
+    fn arrived(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen) {
         for capture in self.captures.iter_mut().filter(|capture| !capture.file.is_full()) {
             // Of the frame before, nothing more is heard.
             capture.flush("");
@@ -146,14 +146,7 @@ impl<'a, 'r> Capturing<'a, 'r> {
         }
     }
 
-    fn dropped(
-        &mut self,
-        time: Time,
-        id: PacketId,
-        link: Option<LinkId>,
-        reason: DropReason,
-        seen: &Seen<'_>,
-    ) {
+    fn dropped(&mut self, time: Time, id: PacketId, link: Option<LinkId>, reason: DropReason, seen: &Seen) {
         let mut built = None;
         for capture in &mut self.captures {
             if let Some(link) = link
@@ -190,9 +183,9 @@ impl Recorder for Capturing<'_, '_> {
         self.inner.sample(sample);
     }
 
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
+    fn trace(&mut self, time: Time, event: TraceEvent) {
         match event {
-            TraceEvent::Sent { header, .. } => self.frames.note(header),
+            TraceEvent::Sent { header, .. } => self.frames.note(&header),
             TraceEvent::Arrived { frame, link, seen } => self.arrived(time, frame, link, &seen),
             TraceEvent::Dropped { frame, reason, link, seen } => {
                 self.dropped(time, frame, link, reason, &seen);

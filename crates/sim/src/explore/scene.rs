@@ -356,7 +356,7 @@ impl Recorder for Follower<'_> {
         Some(self.header)
     }
 
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
+    fn trace(&mut self, time: Time, event: TraceEvent) {
         if self.is_over() {
             return;
         }
@@ -366,7 +366,7 @@ impl Recorder for Follower<'_> {
             self.begin_now(begin);
         }
         match event {
-            TraceEvent::Sent { frame, link, header } => self.sent(time, frame, link, header),
+            TraceEvent::Sent { frame, link, header } => self.sent(time, frame, link, &header),
             TraceEvent::Arrived { frame, .. } => self.arrived(time, frame),
             TraceEvent::Copied { frame, of } => {
                 if let Some(number) = self.live.get(&of).map(|of| of.number) {

@@ -21,7 +21,6 @@ use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
-use crate::trace::Tracer;
 
 /// The hosts of a partition.
 pub enum Any<'a> {
@@ -41,10 +40,10 @@ pub enum Any<'a> {
 
 /// Calls each of these methods of the hosts, whatever they are.
 macro_rules! forward {
-    ($(fn $name:ident$(<$T:ident>)?($self:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+    ($(fn $name:ident($self:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
         $(
             #[inline]
-            fn $name$(<$T: Tracer>)?($self: $of $(, $argument: $type)*) $(-> $result)? {
+            fn $name($self: $of $(, $argument: $type)*) $(-> $result)? {
                 match $self {
                     Any::Tcp(hosts) => hosts.$name($($argument),*),
                     Any::Selecting(hosts) => hosts.$name($($argument),*),
@@ -93,19 +92,19 @@ fn boxed<P: HostProtocol>(protocol: P, queue: HostQueue) -> Box<Shell<P>> {
 impl Hosts for Any<'_> {
     forward! {
         fn kind(self: &Self) -> HostKind;
-        fn open<T>(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
-        fn deliver<T>(self: &mut Self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
-        fn timer<T>(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
-        fn serve_line<T>(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_, T>);
-        fn turn<T>(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_, T>);
+        fn open(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
+        fn deliver(self: &mut Self, packet: PacketId, cx: &mut Ctx<'_, '_>);
+        fn timer(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;
+        fn serve_line(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_>);
+        fn turn(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_>);
         fn prefetch_turn(self: &Self, number: u32, place: u32, is_near: bool);
         fn prefetch_packet(self: &Self, packet: PacketId, net: &Network<'_>, world: &World<'_>);
-        fn resume<T>(self: &mut Self, nic: u32, cx: &mut Ctx<'_, '_, T>);
+        fn resume(self: &mut Self, nic: u32, cx: &mut Ctx<'_, '_>);
         fn follow(self: &mut Self, flow: FlowNumber, subflow: u8, world: &World<'_>);
         fn leave(self: &mut Self, flow: FlowNumber, side: usize, net: &mut Network<'_>, world: &World<'_>)
             -> Option<(SideReport, Time)>;
         fn delivered(self: &Self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
-        fn repick<T>(self: &mut Self, cx: &mut Ctx<'_, '_, T>);
+        fn repick(self: &mut Self, cx: &mut Ctx<'_, '_>);
         fn memory(self: &Self) -> usize;
     }
 }

@@ -5,13 +5,11 @@ use super::world::World;
 use crate::network::Network;
 
 /// The surroundings of the hosts during one event.
-pub struct Ctx<'r, 'n, T> {
+pub struct Ctx<'r, 'n> {
     /// The partition's links, packets and events.
     pub net: &'r mut Network<'n>,
     /// The links on which hosts send.
     pub nics: &'r Nics,
     /// What all hosts of the run know.
     pub world: &'r World<'r>,
-    /// What traces the frames.
-    pub tracer: &'r mut T,
 }

@@ -7,7 +7,6 @@ use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
-use crate::trace::Tracer;
 use crate::turns::Turns;
 
 /// The transport protocol of a partition's hosts.
@@ -25,19 +24,19 @@ pub trait Hosts: Send {
     fn kind(&self) -> HostKind;
 
     /// Opens the connection of a flow at its source.
-    fn open<T: Tracer>(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
+    fn open(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
 
     /// A packet of a connection reaches its host.
-    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
+    fn deliver(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_>);
 
     /// A timer of the end at `place` may be due. Returns whether it was.
-    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
+    fn timer(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;
 
     /// There is space for the sources in this line for an interface.
-    fn serve_line<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>);
+    fn serve_line(&mut self, line: u32, cx: &mut Ctx<'_, '_>);
 
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
-    fn turn<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>);
+    fn turn(&mut self, number: u32, cx: &mut Ctx<'_, '_>);
 
     /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
     /// (`is_near`).
@@ -67,7 +66,7 @@ pub trait Hosts: Send {
 
     /// Flow control lets queues of the port on a host's link `nic` go on ([`Network::can_send`]). What waited in the port follows
     /// without this call.
-    fn resume<T: Tracer>(&mut self, nic: u32, cx: &mut Ctx<'_, '_, T>);
+    fn resume(&mut self, nic: u32, cx: &mut Ctx<'_, '_>);
 
     /// Follows the source's next data segment of a flow, to see its path.
     fn follow(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
@@ -85,7 +84,7 @@ pub trait Hosts: Send {
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
 
     /// Links have changed: hosts pick the links on which they send again.
-    fn repick<T: Tracer>(&mut self, cx: &mut Ctx<'_, '_, T>);
+    fn repick(&mut self, cx: &mut Ctx<'_, '_>);
 
     /// Bytes of memory held.
     fn memory(&self) -> usize;

@@ -22,7 +22,6 @@ use super::world::World;
 use crate::journal::SubflowId;
 use crate::network::Network;
 use crate::packet::{Metadata, PacketId};
-use crate::trace::Tracer;
 
 /// Multipath TCP.
 pub struct Multipath {
@@ -78,7 +77,7 @@ impl Protocol for Multipath {
         self.addresses(0, 0)
     }
 
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Connection, Vec<u32>) {
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Connection, Vec<u32>) {
         let Opening { owner, flow, bytes, is_shared, .. } = *opening;
         let sequence = initial_sequence(flow, owner.side);
         if owner.side == 1 {
@@ -152,7 +151,7 @@ impl Protocol for Multipath {
 }
 
 impl Transmission for Multipath {
-    fn pump<T: Tracer>(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn pump(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_>) {
         shell.send_subflows(place, None, cx);
         if shell.queue.has_waiting()
             && let Some(end) = shell.ends.get(place)
@@ -162,7 +161,7 @@ impl Transmission for Multipath {
         }
     }
 
-    fn serve<T: Tracer>(shell: &mut Shell<Self>, line: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn serve(shell: &mut Shell<Self>, line: u32, cx: &mut Ctx<'_, '_>) {
         while let Some(place) = shell.queue.next(line, cx.net) {
             if let Some(end) = shell.ends.at(place) {
                 end.state.retain(|joined| *joined != line);
@@ -172,12 +171,12 @@ impl Transmission for Multipath {
         shell.queue.call(line, cx.net);
     }
 
-    fn subflow_named<T: Tracer>(
+    fn subflow_named(
         shell: &mut Shell<Self>,
         place: u32,
         name: u8,
         packet: PacketId,
-        cx: &Ctx<'_, '_, T>,
+        cx: &Ctx<'_, '_>,
     ) -> usize {
         let Some(end) = shell.ends.at(place) else { return 0 };
         if let Some(number) = end.subflows.iter().position(|subflow| subflow.name == name) {
@@ -203,7 +202,7 @@ impl Transmission for Multipath {
 
 impl Shell<Multipath> {
     /// Sends the pending segments of the end at `place`, or if it is its turn in a line, one of them on that link first.
-    fn send_subflows<T: Tracer>(&mut self, place: u32, mut turn: Option<u32>, cx: &mut Ctx<'_, '_, T>) {
+    fn send_subflows(&mut self, place: u32, mut turn: Option<u32>, cx: &mut Ctx<'_, '_>) {
         let now = cx.net.now;
         loop {
             self.answer(place, cx);
@@ -246,7 +245,7 @@ impl Shell<Multipath> {
     }
 
     /// Opens a subflow of the end at `place`, if it wants one; returns whether it did.
-    fn open_subflow<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+    fn open_subflow(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool {
         let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return false };
         let flow_number = end.owner.flow;
         let flow = &cx.world.flows[flow_number as usize];

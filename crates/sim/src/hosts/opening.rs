@@ -12,17 +12,16 @@ use super::shell::{Shell, Transmission, line};
 use super::subflow::Subflow;
 use crate::delays::{Delays, Last};
 use crate::journal::FlowNumber;
-use crate::trace::Tracer;
 
 impl<P: Transmission> Shell<P> {
     /// One side of a subflow of `flow`, whose source port is the subflow's.
-    pub fn subflow<T: Tracer>(
+    pub fn subflow(
         &mut self,
         name: u8,
         flow: &Flow,
         side: usize,
         addresses: Option<[u8; 2]>,
-        cx: &Ctx<'_, '_, T>,
+        cx: &Ctx<'_, '_>,
     ) -> Subflow {
         let nic = cx.nics.nic(cx.net, flow, side, addresses.map(|both| both[side]));
         let mut subflow = Subflow {
@@ -40,7 +39,7 @@ impl<P: Transmission> Shell<P> {
     }
 
     /// Adds an end of a flow, or of the connection whose last flow it is; returns its place.
-    pub fn add<T: Tracer>(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_, T>) -> u32 {
+    pub fn add(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_>) -> u32 {
         let FlowEnd { flow: number, side } = owner;
         let (world, now) = (cx.world, cx.net.now);
         let flow = &world.flows[number as usize];
@@ -76,13 +75,13 @@ impl<P: Transmission> Shell<P> {
 
     /// Adds the destination of a flow; returns its place.
     #[cold]
-    pub fn listen<T: Tracer>(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_, T>) -> u32 {
+    pub fn listen(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_>) -> u32 {
         self.add(owner, cx)
     }
 
     /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
     #[cold]
-    pub fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+    pub fn open_shared(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
         let world = cx.world;
         let owner = FlowEnd { flow: world.connections.owner(number), side: 0 };
         for message in self.messages.write(number, cx.net.now, world) {

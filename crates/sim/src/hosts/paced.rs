@@ -9,7 +9,6 @@ use super::pacers::Pacers;
 use super::protocol::{ConfigOf, End, Protocol};
 use super::shell::{Shell, transmit};
 use crate::network::Network;
-use crate::trace::Tracer;
 
 /// Gives a source at `place` a turn if it has something to send; returns whether the turn is new.
 #[inline(always)]
@@ -44,7 +43,7 @@ impl<P: Protocol> Shell<P> {
     /// Sends the answers of the end at `place`. Gives a source a turn if it has something to send, and sends what its link
     /// takes.
     #[inline]
-    pub fn pump_paced<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn pump_paced(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         self.answer(place, cx);
         let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return };
         let pacer = end.subflows.as_ref()[0].line;
@@ -58,7 +57,7 @@ impl<P: Protocol> Shell<P> {
     }
 
     /// Sends a packet of each source that waits for a link, in turn, as long as the link is free.
-    pub fn serve_paced<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn serve_paced(&mut self, number: u32, cx: &mut Ctx<'_, '_>) {
         let now = cx.net.now;
         let nic = self.pacers.at(number).nic;
         loop {

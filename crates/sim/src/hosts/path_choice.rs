@@ -46,7 +46,7 @@ fn hosts_of(owner: FlowEnd, flow: &Flow) -> (HostId, HostId) {
 }
 
 /// The state that an end at `own` with `nic` shares.
-fn sharing<T>((own, other): (HostId, HostId), nic: u32, cx: &Ctx<'_, '_, T>) -> Sharing {
+fn sharing((own, other): (HostId, HostId), nic: u32, cx: &Ctx<'_, '_>) -> Sharing {
     (own, cx.net.fabric.link(cx.net.id(nic)).to, cx.nics.routes().class_of(other))
 }
 
@@ -64,7 +64,7 @@ impl<'a, P: PathSelector> PathChoices<'a, P> {
     }
 
     /// The choice of a new end that sends on `nic`.
-    pub fn open<T>(&mut self, owner: FlowEnd, flow: &Flow, nic: u32, cx: &Ctx<'_, '_, T>) -> PathChoice<P> {
+    pub fn open(&mut self, owner: FlowEnd, flow: &Flow, nic: u32, cx: &Ctx<'_, '_>) -> PathChoice<P> {
         let hosts = hosts_of(owner, flow);
         let paths = self.paths_to(hosts.1, nic, cx);
         let opening = Opening {
@@ -84,7 +84,7 @@ impl<'a, P: PathSelector> PathChoices<'a, P> {
     }
 
     /// The paths from the switch at the other end of `nic` to `host`.
-    fn paths_to<T>(&mut self, host: HostId, nic: u32, cx: &Ctx<'_, '_, T>) -> Arc<[u32]> {
+    fn paths_to(&mut self, host: HostId, nic: u32, cx: &Ctx<'_, '_>) -> Arc<[u32]> {
         if !P::needs_paths(self.scheme) {
             return Arc::new([]);
         }
@@ -94,7 +94,7 @@ impl<'a, P: PathSelector> PathChoices<'a, P> {
     }
 
     /// The place of the state that an end with `nic` shares with others.
-    fn place_of_shared<T>(&mut self, hosts: (HostId, HostId), nic: u32, cx: &Ctx<'_, '_, T>) -> u32 {
+    fn place_of_shared(&mut self, hosts: (HostId, HostId), nic: u32, cx: &Ctx<'_, '_>) -> u32 {
         if !P::shares(self.scheme) {
             return 0;
         }
@@ -109,10 +109,10 @@ impl<'a, P: PathSelector> PathChoices<'a, P> {
 
     /// Links have changed: these ends, each with its interface, learn their paths again. Classes of destinations may have new
     /// numbers.
-    pub fn repick<'e, T>(
+    pub fn repick<'e>(
         &mut self,
         ends: impl Iterator<Item = (FlowEnd, u32, &'e mut PathChoice<P>)>,
-        cx: &Ctx<'_, '_, T>,
+        cx: &Ctx<'_, '_>,
     ) where
         P: 'e,
     {

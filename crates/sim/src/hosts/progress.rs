@@ -9,12 +9,11 @@ use super::protocol::Protocol;
 use super::reports::{report, report_done, report_received};
 use super::shell::{Shell, transmit};
 use crate::journal::News;
-use crate::trace::Tracer;
 
 impl<P: Protocol> Shell<P> {
     /// Sends the packets of an end that do not wait for the interface, and reports its progress.
     #[inline(always)]
-    pub fn answer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn answer(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         let Some(end) = self.ends.at(place) else { return };
         while self.protocol.poll_answer(end, &mut self.packet, cx.net.now) {
             transmit(&self.protocol, end, 0, &self.packet, cx);
@@ -26,7 +25,7 @@ impl<P: Protocol> Shell<P> {
 
     /// Reports that a flow, or which messages on a shared connection, are received or, at the source, acknowledged.
     #[cold]
-    pub fn report_progress<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn report_progress(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         let Some(end) = self.ends.at(place) else { return };
         let (owner, to, world) = (end.owner, end.progress(), cx.world);
         if world.connections.last(owner.flow).is_some() {
@@ -52,7 +51,7 @@ impl<P: Protocol> Shell<P> {
 
     /// Reports that an end has closed or given up, if it has not before.
     #[cold]
-    pub fn report_end<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn report_end(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         let Some(end) = self.ends.at(place).filter(|end| !end.is_over) else { return };
         end.is_over = true;
         let (owner, world) = (end.owner, cx.world);

@@ -16,7 +16,6 @@ use crate::delays::Delays;
 use crate::journal::FlowNumber;
 use crate::network::Network;
 use crate::packet::PacketId;
-use crate::trace::Tracer;
 
 /// What the ends of a protocol exchange.
 pub type PacketOf<P> = <<P as Protocol>::Machine as Machine>::Packet;
@@ -112,8 +111,7 @@ pub trait Protocol: Send + Sized {
     }
 
     /// Opens an end.
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>)
-    -> (Self::Machine, Self::State);
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, Self::State);
 
     /// Reads a packet for `side` into `into`.
     fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>);
@@ -181,7 +179,7 @@ pub trait Protocol: Send + Sized {
     fn prefetch(_end: &End<Self>) {}
 
     /// Links have changed, and the ends have their new interfaces.
-    fn repick<T: Tracer>(&mut self, _ends: &mut Ends<End<Self>>, _cx: &Ctx<'_, '_, T>) {}
+    fn repick(&mut self, _ends: &mut Ends<End<Self>>, _cx: &Ctx<'_, '_>) {}
 
     /// The end that was at `place` has left.
     fn left(&mut self, end: &End<Self>, place: u32, queue: &mut HostQueue, _world: &World<'_>) {

@@ -7,12 +7,11 @@ use weft_transport::Machine;
 use super::context::Ctx;
 use super::protocol::Protocol;
 use super::shell::{Shell, transmit};
-use crate::trace::Tracer;
 
 impl<P: Protocol> Shell<P> {
     /// Sends the pending packets of an end; called after every event that may produce some.
     #[inline(always)]
-    pub fn pump_queued<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn pump_queued(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         self.send(place, false, cx);
         // Without a handshake, destinations send nothing.
         if self.queue.has_waiting()
@@ -25,7 +24,7 @@ impl<P: Protocol> Shell<P> {
 
     /// Lets the ends in this line send a packet each, as long as there is space.
     #[inline(never)]
-    pub fn serve_queued<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+    pub fn serve_queued(&mut self, line: u32, cx: &mut Ctx<'_, '_>) {
         while let Some(place) = self.queue.next(line, cx.net) {
             if let Some(end) = self.ends.at(place) {
                 end.is_waiting = false;
@@ -37,7 +36,7 @@ impl<P: Protocol> Shell<P> {
 
     /// Sends the pending packets of the end at `place`, or one of them if it is its turn.
     #[inline(always)]
-    fn send<T: Tracer>(&mut self, place: u32, mut is_its_turn: bool, cx: &mut Ctx<'_, '_, T>) {
+    fn send(&mut self, place: u32, mut is_its_turn: bool, cx: &mut Ctx<'_, '_>) {
         let now = cx.net.now;
         self.answer(place, cx);
         let Some(end) = self.ends.at(place) else { return };

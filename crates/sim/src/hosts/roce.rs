@@ -13,7 +13,6 @@ use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
-use crate::trace::Tracer;
 
 /// Bytes of the IP packet of an acknowledgement: headers of IPv4 and UDP, base transport header, extended header,
 /// invariant CRC.
@@ -33,7 +32,7 @@ pub struct Roce {
 
 impl Roce {
     /// The most bytes that a flow may have in flight, if there is a limit.
-    fn window<T: Tracer>(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_, T>) -> Option<u64> {
+    fn window(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_>) -> Option<u64> {
         match (self.config.window, self.config.loss_recovery) {
             (Bytes(0), LossRecovery::GoBackN) => None,
             (Bytes(0), LossRecovery::SelectiveRepeat) => {
@@ -69,7 +68,7 @@ impl Protocol for Roce {
         Header { traffic_class: header.traffic_class | ecn, ..header }
     }
 
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
         if opening.owner.side == 1 {
             return (OneWay::Destination(Receiver::default(), None), ());
         }

@@ -7,7 +7,7 @@ use super::context::Ctx;
 
 /// The time from sending a full packet on `nic`, the link of a flow's source, until its destination's answer, an IP packet of
 /// `back` bytes, arrives, if both meet no queue and no host waits. Of equal shortest paths, the first counts.
-pub fn round_trip<T>(cx: &Ctx<'_, '_, T>, flow: &Flow, nic: u32, back: u32) -> Duration {
+pub fn round_trip(cx: &Ctx<'_, '_>, flow: &Flow, nic: u32, back: u32) -> Duration {
     let (fabric, routes) = (cx.net.fabric, cx.nics.routes().routes());
     let destination = fabric.host_node(flow.dst);
     let (mut id, mut time) = (cx.net.id(nic), Duration::ZERO);

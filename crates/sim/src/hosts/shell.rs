@@ -20,7 +20,6 @@ use super::world::World;
 use crate::journal::{FlowNumber, SideReport, SubflowId};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
-use crate::trace::Tracer;
 
 /// The hosts of a partition.
 pub struct Shell<P: Protocol> {
@@ -42,24 +41,24 @@ pub struct Shell<P: Protocol> {
 pub trait Transmission: Protocol {
     /// The end at `place` may have packets to send: sends what the interface takes.
     #[inline(always)]
-    fn pump<T: Tracer>(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn pump(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_>) {
         if Self::PACES { shell.pump_paced(place, cx) } else { shell.pump_queued(place, cx) }
     }
 
     /// There is space for the ends in this line for an interface.
-    fn serve<T: Tracer>(shell: &mut Shell<Self>, line: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn serve(shell: &mut Shell<Self>, line: u32, cx: &mut Ctx<'_, '_>) {
         shell.serve_queued(line, cx);
     }
 
     /// The number of the subflow with this name at the end at `place`, which `packet` has reached. A destination opens it if
     /// it is new.
     #[inline(always)]
-    fn subflow_named<T: Tracer>(
+    fn subflow_named(
         _shell: &mut Shell<Self>,
         _place: u32,
         _name: u8,
         _packet: PacketId,
-        _cx: &Ctx<'_, '_, T>,
+        _cx: &Ctx<'_, '_>,
     ) -> usize {
         0
     }
@@ -96,19 +95,19 @@ pub fn line<P: Protocol>(
 
 /// Sends a packet from its host. Returns whether the interface accepted it.
 #[inline(always)]
-pub fn transmit<P: Protocol, T: Tracer>(
+pub fn transmit<P: Protocol>(
     protocol: &P,
     end: &mut End<P>,
     subflow: usize,
     packet: &PacketOf<P>,
-    cx: &mut Ctx<'_, '_, T>,
+    cx: &mut Ctx<'_, '_>,
 ) -> bool {
     let FlowEnd { flow, side } = end.owner;
     let subflow = &mut end.subflows.as_mut()[subflow];
     let owner = flow << P::SUBFLOW_BITS | u32::from(subflow.name) << 1 | (1 - side as u32);
     let packet = protocol.write(cx.net, subflow, owner, packet);
     cx.net.counters.packets_sent += 1;
-    cx.net.send(subflow.nic, packet, cx.tracer)
+    cx.net.send(subflow.nic, packet)
 }
 
 impl<P: Transmission> Hosts for Shell<P> {
@@ -116,7 +115,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         HostKind { subflow_bits: P::SUBFLOW_BITS, paces: P::PACES, prefetches: P::PREFETCHES }
     }
 
-    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+    fn open(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
         let sport = cx.world.flows[number as usize].sport;
         report_opened(cx.net, cx.world, SubflowId { flow: number, subflow: 0 }, sport);
         if cx.world.connections.last(number).is_some() {
@@ -127,7 +126,7 @@ impl<P: Transmission> Hosts for Shell<P> {
     }
 
     #[inline]
-    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+    fn deliver(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_>) {
         let Some(to) = cx.net.packets.get(packet).endpoint() else { return };
         let id = SubflowId::of_owner(to, P::SUBFLOW_BITS);
         let owner = FlowEnd { flow: id.flow, side: to as usize & 1 };
@@ -154,7 +153,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         }
     }
 
-    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+    fn timer(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool {
         let now = cx.net.now;
         let Some(end) = self.ends.at(place) else { return false };
         if !end.alarms.take_due(now) {
@@ -165,18 +164,18 @@ impl<P: Transmission> Hosts for Shell<P> {
         true
     }
 
-    fn serve_line<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn serve_line(&mut self, line: u32, cx: &mut Ctx<'_, '_>) {
         P::serve(self, line, cx);
     }
 
     #[inline]
-    fn turn<T: Tracer>(&mut self, pacer: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn turn(&mut self, pacer: u32, cx: &mut Ctx<'_, '_>) {
         self.serve_paced(pacer, cx);
         let pacer = self.pacers.at(pacer);
         pacer.arm_again(cx.net.departure(pacer.nic), cx.net);
     }
 
-    fn resume<T: Tracer>(&mut self, nic: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn resume(&mut self, nic: u32, cx: &mut Ctx<'_, '_>) {
         if let Some(pacer) = self.pacers.get(nic) {
             self.pacers.at(pacer).resume();
             self.serve_paced(pacer, cx);
@@ -252,7 +251,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         Some(bytes.min(world.flows[flow as usize].bytes))
     }
 
-    fn repick<T: Tracer>(&mut self, cx: &mut Ctx<'_, '_, T>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_>) {
         let (queue, pacers) = (&mut self.queue, &mut self.pacers);
         for (place, end) in self.ends.all() {
             let FlowEnd { flow, side } = end.owner;

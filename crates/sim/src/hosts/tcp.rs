@@ -15,7 +15,6 @@ use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Metadata, PacketId};
-use crate::trace::Tracer;
 
 /// Plain TCP, whose ends choose paths by `P`.
 pub struct Tcp<'a, P: PathSelector> {
@@ -60,7 +59,7 @@ impl<P: PathSelector> Protocol for Tcp<'_, P> {
         template(flow, side)
     }
 
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Endpoint, PathChoice<P>) {
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Endpoint, PathChoice<P>) {
         let Opening { owner, flow, .. } = *opening;
         let sequence = initial_sequence(flow, owner.side);
         let choice = self.choices.open(owner, flow, opening.nic, cx);
@@ -158,7 +157,7 @@ impl<P: PathSelector> Protocol for Tcp<'_, P> {
         (end.machine.next_timeout().min(end.state.selector.wakes_at()), held)
     }
 
-    fn repick<T: Tracer>(&mut self, ends: &mut Ends<End<Self>>, cx: &Ctx<'_, '_, T>) {
+    fn repick(&mut self, ends: &mut Ends<End<Self>>, cx: &Ctx<'_, '_>) {
         let ends = ends.all().map(|(_, end)| (end.owner, end.subflows[0].nic, &mut end.state));
         self.choices.repick(ends, cx);
     }

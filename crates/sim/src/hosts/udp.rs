@@ -11,7 +11,6 @@ use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
-use crate::trace::Tracer;
 
 /// Datagrams.
 pub struct Udp {
@@ -30,7 +29,7 @@ impl Protocol for Udp {
         &self.config
     }
 
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
         if opening.owner.side == 1 {
             return (OneWay::Destination(Sink::default(), None), ());
         }

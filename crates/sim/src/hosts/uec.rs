@@ -13,7 +13,6 @@ use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId, prefetch};
-use crate::trace::Tracer;
 
 /// DSCP of answers: class selector 6, an urgent queue.
 const ANSWER_DSCP: u8 = 48;
@@ -46,7 +45,7 @@ impl Protocol for Uec {
         &self.config
     }
 
-    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+    fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
         let Opening { owner, flow, first, bytes, .. } = *opening;
         if owner.side == 0 {
             let random = stream(cx.world.seed, "uec", owner.flow.into()).next_u64();

@@ -5,7 +5,6 @@ use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
 use weft_sim::network::{HostKind, Network};
 use weft_sim::served_port::PortCounters;
-use weft_sim::trace::Untraced;
 use weft_switching::{Header, Kind};
 use weft_units::{Duration, LinkId, PortId, Rate, Time};
 
@@ -52,7 +51,7 @@ impl Bare {
         let packet = self.net.packets.packet_without_segment(&header);
         self.net.counters.packets_sent += 1;
         let nic = self.net.link_at(self.net.fabric.host_node(weft_units::HostId(0)), PortId(0));
-        self.net.send(nic, packet, &mut Untraced);
+        self.net.send(nic, packet);
     }
 
     /// Processes the events due until `at`.
@@ -72,7 +71,7 @@ impl Bare {
                 self.net.heed_pause_frame(link, bound.packet);
             } else if far_end.split().is_ok() {
                 let egress = self.net.link_at(switch, PortId(1));
-                self.net.send(egress, bound.packet, &mut Untraced);
+                self.net.send(egress, bound.packet);
             } else {
                 let header = self.net.packets.get(bound.packet).header;
                 self.arrived.push(Arrived { tag: header.sport, at: time, header });

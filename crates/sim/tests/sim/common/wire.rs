@@ -5,7 +5,6 @@ use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
 use weft_sim::network::{HostKind, Network};
 use weft_sim::packet::Metadata;
-use weft_sim::trace::Untraced;
 use weft_switching::{DropReason, Header};
 use weft_transport::{Ecn, Segment};
 use weft_units::{Bytes, LinkId, PortId, Time};
@@ -46,7 +45,7 @@ impl Wire {
         let template = Header { traffic_class: dscp << 2, ..Header::default() };
         let packet = self.net.packets.packet_of(at, &template, tag, &segment, Metadata::default());
         let before = self.net.counters.packets_dropped;
-        if self.net.send(self.link, packet, &mut Untraced) {
+        if self.net.send(self.link, packet) {
             return Ok(());
         }
         let drops = before.iter().zip(self.net.counters.packets_dropped);

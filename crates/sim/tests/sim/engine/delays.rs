@@ -73,10 +73,10 @@ impl Recorder for Monitor {
 
     fn sample(&mut self, _: &Sample) {}
 
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
+    fn trace(&mut self, time: Time, event: TraceEvent) {
         match event {
             TraceEvent::Sent { frame, header, .. } if header.kind == Kind::Tcp => {
-                self.sent.entry(frame).or_insert((time, tuple(header)));
+                self.sent.entry(frame).or_insert((time, tuple(&header)));
             }
             TraceEvent::Delivered { frame } => {
                 let Some((sent, tuple)) = self.sent.remove(&frame) else { return };

@@ -94,7 +94,7 @@ impl Recorder for Counting {
 
     fn sample(&mut self, _: &Sample) {}
 
-    fn trace(&mut self, _: Time, event: TraceEvent<'_>) {
+    fn trace(&mut self, _: Time, event: TraceEvent) {
         match event {
             TraceEvent::Arrived { .. } => self.arrived += 1,
             TraceEvent::Copied { .. } => self.copied += 1,
