@@ -6,8 +6,6 @@ and `fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric
 `traffic`. `loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

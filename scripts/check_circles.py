@@ -7,8 +7,6 @@ reader must know. That Python runs a package's `__init__` before its modules doe
     python scripts/check_circles.py transport   # these
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections import deque

@@ -1,7 +1,5 @@
 """Prints requirements from pyproject.toml for pip: those of the named extras; `dependencies` names Weft's own."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from pathlib import Path

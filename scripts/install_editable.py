@@ -4,8 +4,6 @@
 workspace, so they would be compiled twice.
 """
 
-from __future__ import annotations
-
 import sys
 import sysconfig
 from pathlib import Path

@@ -3,8 +3,6 @@
 An installation from a wheel needs them for `weft new scheme`; in the repository, plugins use the repository itself.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

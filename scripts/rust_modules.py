@@ -5,8 +5,6 @@ file, `#[cfg(test)] mod tests`, do not count, because nobody reads them to under
 Methods do not count: a path names what a file needs to be compiled.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

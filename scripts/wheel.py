@@ -8,8 +8,6 @@ alone would build only the package.
 compiled, and the wheel is named for the oldest glibc that auditwheel accepts.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,41 +1,50 @@
 """The part of the benchmark that runs in the jail: sequential connections of four subflows each."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
-from benches.controller import lab
 from weft.emulation import jail
+from weft.emulation.controlled import LISTEN, Controller
 from weft.emulation.namespace import entered
-from weft.emulation.openflow import OpenFlowNetwork
+from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.statistics import quantile
+from weft.studies.smoc.topologies import Topology, fabric
 
 PORT = 4000
+RATE_BPS = 100_000_000
 SUBFLOWS_S = 0.05
 """Pause between connections, in which the additional subflows are set up."""
+IPPROTO_MPTCP = 262
+"""From <netinet/in.h>; not in Python's `socket`."""
+RUN = Path("/run")
+"""The jail's own."""
 
 
 def main() -> None:
     """Measure, print JSON."""
-    connections, proactive = int(sys.argv[1]), int(sys.argv[2])
+    connections, proactive = int(sys.argv[1]), sys.argv[2]
     jail.furnish()
-    controller = lab.Controller("--proactive", str(proactive), "--idle-timeout", "60")
-    with lab.network(rate_bps=100_000_000) as net:
-        controller.ready()
-        lab.pings(net)
+    file = RUN / "topology1.fabric.toml"
+    file.write_text(fabric(Topology.isolated, RATE_BPS))
+    options = ("--proactive", proactive, "--idle-timeout", "60")
+    network = OpenFlowNetwork(plan_of(file), controllers=[f"tcp:{LISTEN}"], subflows=4, openers=["a"])
+    with Controller("smoc", file, RUN / "controller.log", options) as controller, network as net:
+        controller.wait_for(net)
+        with entered(net.namespaces["a"]):
+            subprocess.run(["ping", "-q", "-c", "5", "-w", "8", net.address("b")], stdout=sys.stderr, check=False)
         serve(net)
         idle = os.times()
         took = [connect(net) for _ in range(connections)]
         time.sleep(1)
-        status = controller.show("status")
-        shown = controller.show("connections")["connections"]
+        status = controller.ask("status")
+        shown = controller.ask("connections")["connections"]
         whole = sum(len(one["subflows"]) == 4 for one in shown)
-        controller.stop()
     print(
         json.dumps(
             {
@@ -55,7 +64,7 @@ def main() -> None:
 def serve(net: OpenFlowNetwork) -> None:
     """Have b accept connections and keep them open."""
     with entered(net.namespaces["b"]):
-        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, lab.IPPROTO_MPTCP)
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((net.address("b"), PORT))
         server.listen(1000)
@@ -75,7 +84,7 @@ _open: list[socket.socket] = []
 def connect(net: OpenFlowNetwork) -> float:
     """Open a connection from a to b; returns the seconds taken."""
     with entered(net.namespaces["a"]):
-        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, lab.IPPROTO_MPTCP)
+        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
     one.settimeout(10)
     began = time.perf_counter()
     one.connect((net.address("b"), PORT))

@@ -5,8 +5,6 @@ the sender's port and forwards the frame to the receiver's port, installing a ru
 unknown. It has no topology, no TCP and no barriers: its work per packet is the minimum for an os-ken application.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

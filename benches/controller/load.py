@@ -4,8 +4,6 @@ The baseline is a plain os-ken learning switch, measured in the same run: the fr
 turns within a round, in random order, so that other load on the machine slows all alike.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections.abc import Callable

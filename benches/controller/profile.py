@@ -5,8 +5,6 @@ compiled and has no frames, so a line that calls it stands for it. Kernel time i
 process's own accounting.
 """
 
-from __future__ import annotations
-
 import linecache
 import os
 import shutil

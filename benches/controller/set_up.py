@@ -4,8 +4,6 @@ Measures the time from the first SYN's arrival at the controller until all switc
 controller, and the duration of `connect` on the host, with Open vSwitch and the kernel's Multipath TCP.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

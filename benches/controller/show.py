@@ -1,7 +1,5 @@
 """Figures of the controller as tables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Console

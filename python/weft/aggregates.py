@@ -4,8 +4,6 @@ Large sweeps are read once: `Aggregates` computes what is missing, some runs at 
 again when one of its files has another size or modification time. Small results are not kept, they are read quickly.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

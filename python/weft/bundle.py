@@ -1,7 +1,5 @@
 """The scenarios that come with Weft: files of the package, in a checkout symbolic links to `scenarios/`."""
 
-from __future__ import annotations
-
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath

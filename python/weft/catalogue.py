@@ -1,7 +1,5 @@
 """What the engine offers: schemes, transport profiles, flow-size distributions, and the schema of scenarios."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contents of a result directory, loaded once for the report and the figures."""
 
-from __future__ import annotations
-
 import json
 from functools import cached_property
 from typing import Any

@@ -6,8 +6,6 @@ the difference it never reaches below -100 %, and it is the same whichever schem
 that are zero in some run have no logarithm and are compared by their difference.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

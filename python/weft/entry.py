@@ -3,8 +3,6 @@
 So this module itself, and the package before it, import next to nothing.
 """
 
-from __future__ import annotations
-
 import sys
 
 from .codes import INTERRUPTED

@@ -1,7 +1,5 @@
 """Errors that a user can fix; each message states what was found, where, and what to do."""
 
-from __future__ import annotations
-
 import errno
 
 from ._weft import ScenarioError

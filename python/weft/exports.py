@@ -9,8 +9,6 @@
   the mean delay.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
@@ -132,5 +130,4 @@ def _time(ps: int) -> str:
 
 
 def _address(host: int) -> str:
-    """The address of a host in an emulated run."""
     return str(_FIRST_ADDRESS + host)

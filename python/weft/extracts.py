@@ -3,8 +3,6 @@
 The page and files draw the same extracts with the same specifications (`figures`), so they cannot disagree.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -96,7 +94,6 @@ def completion_curves(results: Results) -> pl.DataFrame:
 
 
 def _samples_of(results: Results, table: str) -> pl.LazyFrame:
-    """A table of samples with the columns `point` and `scheme`."""
     places = results.run_table().select(ENTRY, "point", "scheme").lazy()
     return results.aggregates.samples(table).lazy().join(places, on=ENTRY, how="left", maintain_order="left")
 

@@ -1,7 +1,5 @@
 """Utilisation and queue of each link at one point of a sweep: over time, and compared between two schemes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -146,7 +144,6 @@ def _in_steps(found: _Samples, shape: tuple[int, int], planned: int | None) -> t
 
 
 def _end(results: Results, heads: Mapping[str, Mapping[str, Any]]) -> int:
-    """End of the time axis of these runs in ps."""
     links = results.aggregates.links().filter(pl.col(ENTRY).is_in(list(heads)))
     late = False
     if {"bytes", "window_bytes"} <= set(links.columns) and links["window_bytes"].null_count() == 0:

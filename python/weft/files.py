@@ -1,7 +1,5 @@
 """Atomic file writes, and the limit on open files."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

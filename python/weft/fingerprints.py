@@ -1,7 +1,5 @@
 """A number for the measured flows of a run, equal in runs that have the same ones."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

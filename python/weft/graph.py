@@ -1,7 +1,5 @@
 """A graph of hosts and switches with their positions, as it is drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _TIERS = {

@@ -1,7 +1,5 @@
 """Processes of this Python."""
 
-from __future__ import annotations
-
 import sys
 
 

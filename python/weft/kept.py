@@ -4,8 +4,6 @@ Every entry (a run, or a group of runs) has a stamp of its sources: an entry wit
 file that is damaged, of another version or not readable counts as missing: it costs time, but never a wrong number.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Scenario keys, values and names as short text, for labels, titles and column headings."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

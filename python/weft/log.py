@@ -3,8 +3,6 @@
 A separate thread writes the lines, so that a slow terminal never blocks the command.
 """
 
-from __future__ import annotations
-
 import logging
 import logging.handlers
 import queue

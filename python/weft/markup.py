@@ -5,8 +5,6 @@ like markup, end a script element (``</script>``), keep it from ending (``<!--<s
 characters.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """Runs beside those of the baseline: which are compared, and over which flows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

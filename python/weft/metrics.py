@@ -1,7 +1,5 @@
 """The metrics of a comparison, each computed from the flows of one run."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

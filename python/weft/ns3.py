@@ -4,8 +4,6 @@ The program and its build script are in ``validation/ns3`` of a checkout; an ins
 ratio.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

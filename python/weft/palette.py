@@ -5,8 +5,6 @@ deuteranopia, and all have a contrast of at least 3:1 with the page, in light an
 test_palette.py`). Markers and dashes keep black-and-white prints readable.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Means over seeds with their 95 % intervals, from ``summary.json`` and the sampled table sizes of the switches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean

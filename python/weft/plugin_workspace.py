@@ -5,8 +5,6 @@ Cargo reuses what was compiled in another workspace if all settings are equal an
 ``make build`` compiled.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

@@ -4,8 +4,6 @@ A plugin is native code with all rights of the process that loads it, so `load` 
 gave, never with one from a scenario.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

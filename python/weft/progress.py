@@ -3,8 +3,6 @@
 `Tracker` is pure (times are arguments); `weft.cli.live` draws it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,17 +23,9 @@ class Active:
 
 @dataclass
 class Tracker:
-    """The state of a sweep, fed with events.
+    """The state of a sweep that `started` at a time of the caller's clock, fed with events; `skipped` runs were there.
 
-    Attributes:
-        started: Start of the sweep, in seconds of the caller's clock.
-        total: Runs in the sweep.
-        finished: Runs that finished since the start.
-        skipped: Runs that had finished before the start.
-        failed: Runs that failed.
-        active: The runs in progress, by id.
-        one_thread: Why runs have one thread although more were asked for.
-        workers: Workers of the cluster that carries out the runs; None without one.
+    `one_thread` says why runs have one thread although more were asked for; `workers` is None without a cluster.
     """
 
     started: float

@@ -3,8 +3,6 @@
 Shared by the terminal tables, the report and the figures, so that they format quantities the same way.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 

@@ -1,7 +1,5 @@
 """DuckDB's errors as errors of a query."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

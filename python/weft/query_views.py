@@ -1,7 +1,5 @@
 """The views of a result directory: the table `runs` and the statements that create the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

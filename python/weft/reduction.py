@@ -4,8 +4,6 @@ Every number is exactly the one computed from all rows, because sums, counts, ma
 that a comparison of runs needs. Each function takes some runs at a time, so memory depends on their number only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The layout of the directory and the meaning of every column are in ``docs/result
 `weft.summary`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

@@ -3,8 +3,6 @@
 Casts of names to text, and joins that tell runs apart, take longer than everything else that is done with the rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """One run of a result directory, and its files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

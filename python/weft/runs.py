@@ -1,7 +1,5 @@
 """The runs of a result directory: what the sweep varies, which runs have finished, and which key is compared."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from copy import copy

@@ -5,8 +5,6 @@ slowdowns or throughputs is taken over the flows that finished under both scheme
 read again for that: without any, the values of each run are those of the same flows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from typing import Any

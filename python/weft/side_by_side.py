@@ -4,8 +4,6 @@ Directories of one scenario with different seeds are merged. Any others are comp
 Whether runs of two directories have the same flows is checked as within a directory: see `weft.matching`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

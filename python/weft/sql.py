@@ -1,7 +1,5 @@
 """SQL as text: quoted names, and what a statement is."""
 
-from __future__ import annotations
-
 
 def quoted(text: str) -> str:
     """Text as an SQL string."""

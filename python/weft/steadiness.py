@@ -6,8 +6,6 @@ been judged: growth of the backlog that could be chance in each run adds up, and
 not. A run that is too short for its largest flow does not count if enough has arrived in all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot

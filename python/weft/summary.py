@@ -7,8 +7,6 @@ the mean over these runs. A run without flows in the group has no value. Differe
 in both runs (`weft.shared_flows`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparison table: means, intervals and paired differences by group of flows."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

@@ -144,7 +144,6 @@ class Fabric(Graph):
 
     @cached_property
     def _parallels(self) -> dict[frozenset[str], list[int]]:
-        """The links between any two nodes."""
         parallels: dict[frozenset[str], list[int]] = {}
         for cable, link in enumerate(self.links[::2]):
             parallels.setdefault(frozenset((link.source, link.target)), []).append(cable)

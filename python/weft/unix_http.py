@@ -1,7 +1,5 @@
 """HTTP over the Unix sockets of `weft-switchd` and `weft controller`, by aiohttp; all paths begin with ``/v1/``."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -3,8 +3,6 @@
 What a baseline may be is checked by the same rules in `crates/scenario/src/baseline.rs`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

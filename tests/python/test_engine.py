@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import weft as api
-from benches.waiting import PATIENCE_S, until
 from tiny import TINY
+from waiting import PATIENCE_S, until
 from weft.scenario import Scenario
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.waiting import PATIENCE_S, cpu_s, until
+from waiting import PATIENCE_S, cpu_s, until
 from weft import Scenario, ScenarioError
 from weft.cli.explore import chosen
 from weft.exploring import Trace, follow

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 from weft import interpreter
 
 RUST = ("weft-switchd", "weftctl", "weft-loadgen", "weft-pktgen")

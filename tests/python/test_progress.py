@@ -7,8 +7,8 @@ import shutil
 import pytest
 from rich.console import Console
 
-from benches.waiting import until
 from tiny import TINY
+from waiting import until
 from weft.cli import live
 from weft.cli.live import View, shown, status
 from weft.progress import Tracker

@@ -20,7 +20,7 @@ import polars.testing
 import pytest
 
 import weft as api
-from benches.waiting import PATIENCE_S, cpu_s, until
+from waiting import PATIENCE_S, cpu_s, until
 from weft import Results, aggregates
 from weft.errors import QueryError
 

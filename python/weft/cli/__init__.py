@@ -3,8 +3,6 @@
 Modules that take long to import (Polars, vl-convert) are imported by the commands that need them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

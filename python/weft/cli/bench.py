@@ -1,7 +1,5 @@
 """`weft bench`: speed and memory of the engine on this machine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Annotated, Any

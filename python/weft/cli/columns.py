@@ -1,14 +1,10 @@
 """Splits tables wider than the terminal into several, one below the other, so that no number is cut off."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.console import Console
-    from rich.table import Table
+from rich.console import Console
+from rich.table import Table
 
 T = TypeVar("T")
 

@@ -1,11 +1,10 @@
 """The comparison for the terminal: one table per point, grouped by class, one row per scheme."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,15 +14,9 @@ from ..labels import short_key, show, visible
 from ..metrics import METRICS, Metric
 from ..palette import Style, styles
 from ..statistics import Estimate
+from ..steadiness import Mark
+from ..summary_table import Row, Summary
 from .columns import in_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from ..steadiness import Mark
-    from ..summary_table import Row, Summary
 
 _COLOURS = {"good": "green", "bad": "red", "": "dim"}
 """Colour of a difference, by its verdict."""

@@ -1,7 +1,5 @@
 """`weft controller`: controls OpenFlow switches; `weft controller show`: what it discovered and installed."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

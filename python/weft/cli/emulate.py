@@ -91,7 +91,6 @@ def _tell(outcome: Emulated) -> None:
 
 
 def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
-    """Print the comparison and the next commands to type."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary

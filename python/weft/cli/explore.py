@@ -1,7 +1,5 @@
 """`weft explore`: an animated page of one exploration."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -130,7 +128,6 @@ class _Forward:
 
 
 def _tell(data: dict[str, Any], out: Path) -> None:
-    """Print which flow was followed and the path of the page."""
     nodes, flow = data["fabric"]["nodes"], data["flow"]
     between = f"{nodes[flow['from']]['name']} to {nodes[flow['to']]['name']}"
     label = f" ({data['label']})" if data["label"] and data["label"] != data["scheme"] else ""

@@ -1,7 +1,5 @@
 """`weft export`: the flows of a run in the formats of other simulators."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`weft fabric`: nodes and links of a fabric, a drawing of it, and paths between two nodes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Commands whose help fills the terminal's width, and shows flags without a value type, since they take no value."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

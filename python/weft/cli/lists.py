@@ -1,7 +1,5 @@
 """`weft schemes`, `weft list` and `weft schema`: the available choices."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Mapping, Sequence
@@ -109,7 +107,6 @@ _NEEDS = {"new-switch": "switches", "new-host": "hosts", "multipath-host": "MPTC
 
 
 def _overview(entries: Sequence[Mapping[str, Any]]) -> None:
-    """One line for each scheme."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     needs = [", ".join(_NEEDS[need] for need in entry["needs"]) for entry in entries]
     columns = {

@@ -1,7 +1,5 @@
 """The live display of a sweep: one bar for all runs, one line per active run, rates and time left."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

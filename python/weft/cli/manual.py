@@ -3,8 +3,6 @@
 `crates/manual` has the same two options for the programs in Rust.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

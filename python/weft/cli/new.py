@@ -1,7 +1,5 @@
 """`weft new`: write a starter scenario, or the crate of a scheme, to edit."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from importlib import resources

@@ -1,7 +1,5 @@
 """The option `--plugin`: schemes from modules of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

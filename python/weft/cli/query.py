@@ -86,7 +86,6 @@ def query(
 
 
 def _form(out: Path | None) -> str | None:
-    """The format of a file by its name."""
     if out is None:
         return None
     if out.suffix not in _SUFFIXES:

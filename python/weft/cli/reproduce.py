@@ -1,7 +1,5 @@
 """`weft reproduce`: repeat a paper's study and check the paper's claims against the results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -160,7 +160,6 @@ def run(
 
 
 def _report_captures(outcome: Outcome) -> None:
-    """Warn of captures that reached their limit."""
     full = [capture for capture in outcome.captures if capture["full_at"] is not None]
     for capture in full[:_LISTED]:
         left_out = plural(capture["left_out"], "later frame")
@@ -170,7 +169,6 @@ def _report_captures(outcome: Outcome) -> None:
 
 
 def _show_captures(outcome: Outcome, folder: Path) -> None:
-    """Say where the captures are."""
     if outcome.repeated:
         runs = plural(outcome.repeated, "run")
         shell.say(f"{runs} had results and ran again for the captures; the results are unchanged.")

@@ -1,7 +1,5 @@
 """`weft scenarios`: copy the scenarios that come with Weft."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Results go to standard output, everything else (progress, warnings, errors) to s
 of ``docs/exit-codes.md``.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

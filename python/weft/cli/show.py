@@ -202,7 +202,6 @@ def warn_of_baseline(results: Results) -> None:
 
 
 def _inches(width: str | None) -> float | None:
-    """The width of figures that the user gave."""
     from ..figures.paper import WIDTHS
 
     if width is None or width in WIDTHS:

@@ -4,8 +4,6 @@ A name in a scenario, a fabric file or a result directory may contain control ch
 set colours, move its cursor or change its title.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Here: `address`, `connection` (`Cluster`), `workers` (whom to send runs), `sweep
 On a worker: `host` carries out runs, `inputs` keeps the files that scenarios name.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

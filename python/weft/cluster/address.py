@@ -1,7 +1,5 @@
 """The address of a cluster, as in `--dask`."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
@@ -46,7 +44,6 @@ def parse(text: str) -> Address:
 
 
 def _of_file(path: Path) -> str:
-    """The address in a file that `dask scheduler --scheduler-file` wrote."""
     try:
         with path.open("rb") as file:
             address = json.loads(file.read(_MOST_BYTES))["address"]

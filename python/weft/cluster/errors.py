@@ -1,7 +1,5 @@
 """The errors of a sweep on a cluster."""
 
-from __future__ import annotations
-
 from ..errors import WeftError
 
 

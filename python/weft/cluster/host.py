@@ -4,8 +4,6 @@ Every `weft run` that uses the worker has a `Host` here, a Dask plugin, which le
 wanted: because its result was fetched, or the sweep was stopped, or the command died.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

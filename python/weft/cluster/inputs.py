@@ -1,7 +1,5 @@
 """The files that scenarios name, on a worker: kept by the hash of their contents, requested once."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """The runs of a scenario on the workers of a cluster: sent, followed, and put into the result directory."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math
@@ -111,7 +109,6 @@ class Sweep:
         return self._outcome
 
     def _tell(self) -> None:
-        """Pass on what has been heard from workers."""
         if (number := len(self._workers.usable)) != self._number:
             self._number = number
             self._told({"event": "workers", "number": number})
@@ -297,7 +294,6 @@ class Sweep:
 
 
 def _reason(error: Exception) -> str:
-    """Why a run failed."""
     if not isinstance(error, KilledWorker):
         return f"what a worker sent is no result: {error}"
     times = plural(error.allowed_failures + 1, "worker")

@@ -1,7 +1,5 @@
 """Files between this machine and workers, in pieces, so that neither side ever holds a large one in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Iterator

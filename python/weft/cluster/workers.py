@@ -1,7 +1,5 @@
 """The workers of a cluster: which of them can carry out runs, and why the others cannot."""
 
-from __future__ import annotations
-
 import asyncio
 import pydoc
 import time
@@ -30,12 +28,9 @@ _SHOWN = 5
 
 
 class Workers:
-    """The workers of a cluster, kept up to date by `watch`.
+    """The workers of a cluster, kept up to date by `watch`; `usable` has the threads of each that carries out runs.
 
-    Attributes:
-        usable: Threads of each worker that carries out runs, by address.
-        renewed: Set and replaced when workers have joined.
-        assigned: The tasks that workers had then, by key.
+    `renewed` is set and replaced when workers have joined; `assigned` are the tasks that they had then, by key.
     """
 
     def __init__(self, client: Client, session: str, where: str, threads: int, warn: Callable[[str], None]) -> None:
@@ -171,7 +166,6 @@ class Workers:
         self._warn(f"{self._refused[address]}: it gets no runs")
 
     async def _name(self, address: str) -> str:
-        """The name that a worker was given."""
         assert self._client.scheduler is not None
         info = await self._client.scheduler.identity(n_workers=-1)
         return visible(str(info["workers"].get(address, {}).get("name", "")))[:100]

@@ -9,8 +9,6 @@ status.
 One thread runs one event loop; everything here runs in it and never blocks.
 """
 
-from __future__ import annotations
-
 from .errors import ControllerError
 from .settings import Settings
 

@@ -1,7 +1,5 @@
 """Full-duplex links, combined from the two directions that discovery reports; logs when they go up or down."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Queries a running controller over its control socket, without the controller's own dependencies."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 from http import HTTPStatus

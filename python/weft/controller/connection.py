@@ -39,13 +39,7 @@ class Listener(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """One connection.
-
-    Attributes:
-        peer: The switch's address and port, as text.
-        host: Its address.
-        arrived: Time of the last bytes received.
-    """
+    """One connection, from the address `host` (`peer` with the port); the last bytes `arrived` at that time."""
 
     def __init__(self, clock: Callable[[], float], attach: Callable[[Connection], Listener]) -> None:
         """`attach` is called when the connection is established and returns the listener."""

@@ -3,8 +3,6 @@
 Only the owner can access the socket (mode 0600).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Limits on the number of connections, in total and per address: no host can lock out others."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 MOST = 4096

@@ -1,7 +1,5 @@
 """Differences between the fabric and the expected one: logged once they persist, and when they are resolved."""
 
-from __future__ import annotations
-
 import logging
 
 _log = logging.getLogger(__name__)

@@ -10,19 +10,16 @@ its connection to the controller and forward as before. The state of its links i
 is that of a disconnected switch until it reconnects.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import secrets
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from . import lldp
 
-End: TypeAlias = "tuple[int, int]"
+End = tuple[int, int]
 """A datapath id and a port."""
 
 _FIRST_S = (0.0, 0.25)
@@ -43,18 +40,10 @@ _STRANGERS = 64
 
 @dataclass(eq=False)
 class _Port:
-    """A port that is up.
+    """A port that is up, with its MAC address, and number and time of the last frame that it sent `to` a port.
 
-    Attributes:
-        end: The switch and the port's number.
-        address: Its MAC address, 6 bytes.
-        number: Sequence number of the last frame sent.
-        sent_at: Time of the last frame sent.
-        unseen: Frames sent since one was last received.
-        lost: Those of them that count as lost, because both switches responded since.
-        to: The port that receives them.
-        is_up: Whether it is still up.
-        is_silent: Whether its switch is disconnected; nothing is sent then.
+    `unseen` frames were sent since one was last received; those count as `lost` after which both switches responded.
+    Nothing is sent while it is silent: its switch is disconnected.
     """
 
     end: End
@@ -88,13 +77,9 @@ class Stranger:
 
 @dataclass
 class Discovery:
-    """Ports, frames and links.
+    """Ports, frames and links: frames go out every `interval_s`, and a link is down after so many lost in a row.
 
-    Attributes:
-        interval_s: Interval between frames of a port.
-        misses: Consecutive lost frames after which a link is down.
-        signer: Signs the frames.
-        counts: Frames `sent`, and frames received by kind.
+    `counts`: frames `sent`, and frames received by kind.
     """
 
     interval_s: float
@@ -248,7 +233,6 @@ class Discovery:
         return [port for end, port in self._ports.items() if end[0] == dpid]
 
     def _lose(self, port: _Port, why: str) -> list[Link]:
-        """Remove the link from a port."""
         if port.to is None:
             return []
         target, port.to = port.to, None

@@ -7,8 +7,6 @@ requested in sixteen parts: those that differ from Weft's in the first bit, thos
 second, and so on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Latencies: a histogram for Prometheus, and the last few thousand values for quantiles."""
 
-from __future__ import annotations
-
 import bisect
 from collections import deque
 

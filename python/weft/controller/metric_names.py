@@ -4,8 +4,6 @@ Names follow https://prometheus.io/docs/practices/naming; all begin with `weft_c
 `_total`. Counters that add up to a meaningful sum are one metric with a label, whose values are listed here.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

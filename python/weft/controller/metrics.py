@@ -1,7 +1,5 @@
 """Prometheus metrics over HTTP: counters and sizes of the core and of this package, and path setup times."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -30,8 +28,6 @@ _PREFIX = "weft_controller"
 
 
 class _Reader(Collector):
-    """Reads a service on every scrape."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 

@@ -1,7 +1,5 @@
 """Log messages about switches for operators: what needs attention, and which command to type."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

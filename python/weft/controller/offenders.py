@@ -4,15 +4,12 @@ The counters show how much was dropped; an operator also needs to know where. Al
 control how often this happens.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
 
 _log = logging.getLogger(__name__)
 
-Offence: TypeAlias = "tuple[str, int, int, str | None, str | None, int]"
+Offence = tuple[str, int, int, str | None, str | None, int]
 """Kind of offence, switch, port, the MAC and IP address claimed, and number of times."""
 
 _INTERVAL_S = 10.0

@@ -1,7 +1,5 @@
 """The interface that `switch.Switch` expects of `service.Service`."""
 
-from __future__ import annotations
-
 from typing import Protocol, TypeVar
 
 from .codec import Port

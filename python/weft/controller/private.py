@@ -1,7 +1,5 @@
 """Checks the directory of the control socket below /tmp, which another user may have created first."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

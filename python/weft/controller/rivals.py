@@ -4,8 +4,6 @@ Datapath ids are not authenticated. A new connection with an id in use waits whi
 and replaces it only if it does not respond.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ that reports the highest possible id locks no controller out of the others, and 
 prevent a takeover.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

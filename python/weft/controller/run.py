@@ -1,7 +1,5 @@
 """Starts a controller from its settings and runs it until it is stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """Rate-limited log messages for externally triggered events: each kind at most once a minute, with a count."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Hashable
 

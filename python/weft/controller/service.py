@@ -4,8 +4,6 @@ Everything runs in one event loop, without locks and without blocking: long oper
 as state and continued when the reply arrives.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -39,15 +37,10 @@ _TICK_S = 1.0
 
 
 class Service:
-    """A running controller.
+    """A running controller; `core` makes the decisions, and encodes and decodes the messages of path setup.
 
-    Attributes:
-        core: Makes the decisions, and encodes and decodes the messages of path setup.
-        discovery: The links.
-        counts: Counters of connections and errors.
-        set_up: Path setup times, from the packet that needed a path to the last switch's confirmation.
-        switches: Switches whose datapath id is known.
-        unsuitable: Switches with an unsupported OpenFlow version.
+    `set_up` has path setup times, from the packet that needed a path to the last switch's confirmation; `switches` are
+    those whose datapath id is known, `unsuitable` those with an unsupported OpenFlow version.
     """
 
     def __init__(
@@ -125,7 +118,6 @@ class Service:
         return self._names.get(dpid, f"{dpid:016x}")
 
     def _port_name(self, dpid: int, number: int) -> str:
-        """A switch's port, for the log."""
         switch = self.switches.get(dpid)
         port = switch.ports.get(number) if switch is not None else None
         name = f"switch {self.name(dpid)} port {number}"
@@ -265,7 +257,6 @@ class Service:
     # --- switches and links ---------------------------------------------------------------------------------------
 
     def _attach(self, connection: Connection) -> Switch:
-        """Accept a connection."""
         switch = Switch(self, connection, self.now, self.settings.probe_s)
         self._connections.add(switch)
         if why := self._crowd.enter(switch.host):
@@ -275,7 +266,6 @@ class Service:
         return switch
 
     def _left(self, switch: Switch) -> None:
-        """Stop counting a connection."""
         if switch in self._connections:
             self._connections.discard(switch)
             self._crowd.leave(switch.host, was_ready=switch in self._ready)
@@ -323,14 +313,12 @@ class Service:
         self._arm()
 
     def _send(self, sends: list[tuple[int, bytes]]) -> None:
-        """Send the core's messages to their switches."""
         for dpid, data in sends:
             switch = self.switches.get(dpid)
             if switch is not None and switch.is_ready:
                 switch.send(data)
 
     def _lldp(self, end: End, frame: bytes) -> None:
-        """Process an LLDP frame."""
         for found in self.discovery.received(self.now, end, frame):
             if isinstance(found, Link):
                 self._link(found)
@@ -346,7 +334,6 @@ class Service:
     # --- time -----------------------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        """Set the timer to the earliest deadline."""
         at = min(self.core.next_deadline(), self.discovery.next_due())
         if self._timer is not None and not self._timer.cancelled():
             if self._timer.when() <= at:

@@ -4,8 +4,6 @@ Handlers run in the controller's event loop, in the thread that owns the core, s
 trusted: a connection ends after `_PATIENCE_S`, whether or not it has sent a request or read the response.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

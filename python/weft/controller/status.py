@@ -1,7 +1,5 @@
 """Status of a running controller: the core's state, and what the shell around it adds."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -52,7 +50,6 @@ def counters(service: Service) -> dict[str, int]:
 
 
 def _add_connections(service: Service, shown: dict[str, Any]) -> None:
-    """Add the state of its connection to each of the core's switches."""
     for row in shown["switches"]:
         switch = service.switches.get(row["dpid"])
         row["connection"] = "none" if switch is None else switch.stage.value

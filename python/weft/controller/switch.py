@@ -52,15 +52,7 @@ class Stage(enum.Enum):
 
 
 class Switch:
-    """A switch and its state.
-
-    Attributes:
-        dpid: Its datapath id, 0 until it is known.
-        stage: The stage of its connection.
-        ports: Its ports by number.
-        software: The hardware and software it reports.
-        since: Time of its connection.
-    """
+    """A switch and its state: `dpid` is 0 until it is known, `software` the hardware and software that it reports."""
 
     def __init__(self, owner: Owner[Switch], connection: Connection, now: float, probe_s: float) -> None:
         """Start by sending a Hello."""
@@ -278,7 +270,6 @@ class Switch:
             self._answered(xid)
 
     def _look(self, foreign: Foreign, xid: int, part: Part) -> None:
-        """Process a reply about foreign rules."""
         if part.number is not None:
             if question := foreign.counted(xid, part.number):
                 self.send(question)

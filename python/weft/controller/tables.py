@@ -1,7 +1,5 @@
 """A controller's status as tables for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

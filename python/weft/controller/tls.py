@@ -126,7 +126,6 @@ class Securing(asyncio.Protocol):
 
 
 def _reason(error: OSError) -> str:
-    """Why a handshake failed, as text."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not accepted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):

@@ -1,7 +1,5 @@
 """Switches that cannot be controlled because they speak another version of OpenFlow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A bridge of Open vSwitch, and the arguments of `ovs-vsctl` that create it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +9,10 @@ from .errors import EmulationError
 
 @dataclass(frozen=True)
 class Bridge:
-    """A switch.
+    """A switch; its name has at most 15 characters, as an interface has the same.
 
-    Attributes:
-        name: At most 15 characters: an interface has the same name.
-        dpid: Its datapath id.
-        ports: Interfaces of the namespace by OpenFlow port number, from 1 to 65279 (0xfeff).
-        controllers: Its controllers, e.g. `tcp:127.0.0.1:6653`.
-        protocols: OpenFlow versions it offers.
-        probe_ms: Inactivity probe of controller connections, 5000 or more; 0: never.
+    `ports` are interfaces of the namespace by OpenFlow port number, from 1 to 65279 (0xfeff), `controllers` such as
+    `tcp:127.0.0.1:6653`. `probe_ms`: inactivity probe of their connections, 5000 or more; 0: never.
     """
 
     name: str

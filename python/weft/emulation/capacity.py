@@ -5,8 +5,6 @@ machine. So the load is estimated from the flows, a scenario far beyond the mach
 usage of the run is part of the result.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
@@ -38,12 +36,9 @@ _SATURATED = 0.05
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated load of a run.
+    """The estimated load of a run in its busiest interval: frames x links per second, and offered load of the flows.
 
-    Attributes:
-        frame_hops: Frames x links per second in the busiest interval.
-        goodput_bps: Offered load of the flows in it.
-        share: Share of the machine's estimated capacity.
+    `share` is that of the machine's estimated capacity.
     """
 
     frame_hops: float

@@ -3,8 +3,6 @@
 The controller runs from the command line as for users, and is queried over its control socket.
 """
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Sequence
@@ -128,6 +126,5 @@ def _role(port: dict[str, Any]) -> str:
 
 
 def _roles(network: OpenFlowNetwork, switch: str) -> dict[int, str]:
-    """The expected role of each port of a switch, in the core's terms."""
     roles = network.plan.roles(switch, "switch")
     return {end.port + 1: roles.get(end.port, "down") for end in network.plan.ports(switch)}

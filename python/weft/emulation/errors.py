@@ -1,7 +1,5 @@
 """Emulation errors that a user can fix."""
 
-from __future__ import annotations
-
 from ..errors import WeftError
 
 

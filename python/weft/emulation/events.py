@@ -5,8 +5,6 @@ end stays up, so that the host keeps its address and routes and sees no carrier,
 with configured routes get those of the new fabric after the reaction time of the scenario.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

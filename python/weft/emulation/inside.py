@@ -4,8 +4,6 @@ It reads `plan.json` and `options.json`, reports progress on standard output (on
 `records.jsonl` and `observed.json`, or `failed.json`. It is PID 1 there: all its children end with it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -297,7 +295,6 @@ class Replay:
 
 
 def _keep_logs(network: Network, directory: Path) -> None:
-    """Copy the switches' logs out of the jail's /run."""
     for name, switch in network.switches.items():
         (directory / f"{name}.log").write_bytes(switch.log_path.read_bytes())
 

@@ -4,8 +4,6 @@ With MPTCP the sender's own numbers are misleading, because it first fills the b
 totals are those of the receiver.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile
@@ -47,15 +45,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A finished transfer.
+    """A finished transfer over parallel connections (`streams`), as the receiver sees it in `INTERVAL_S`.
 
-    Attributes:
-        intervals: Intervals of a tenth of a second, in order.
-        received_bytes: Bytes received by the receiving program.
-        seconds: Duration at the receiver.
-        retransmissions: Retransmitted segments, of the first subflow only if there are several; None if iperf3 does not
-            report them.
-        streams: Number of parallel connections.
+    `retransmissions` are of the first subflow only if there are several; None if iperf3 does not report them.
     """
 
     intervals: list[Interval]

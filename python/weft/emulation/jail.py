@@ -9,8 +9,6 @@ kills the first process of the jail (`--kill-child`); as that is PID 1 there, th
 `furnish`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -5,8 +5,6 @@ from each endpoint marked `subflow`, much as the path manager `ndiffports` of th
 ports. `mptcpize` makes unmodified programs use MPTCP sockets.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import subprocess
@@ -40,16 +38,9 @@ _COUNTERS = re.compile(r"^MPTcpExt(\w+)\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Subflow:
-    """State of a subflow at its sender (`ss -ti`).
+    """State of a subflow at its sender (`ss -ti`); its ends are as in `10.0.0.1:40000`.
 
-    Attributes:
-        connection: The receiver's token for the connection, 8 hexadecimal digits.
-        source: Address and port of the sender, `10.0.0.1:40000`.
-        destination: Address and port of the receiver.
-        congestion: Congestion control.
-        acknowledged_bytes: Acknowledged data, without options.
-        retransmissions: Retransmitted segments.
-        rtt_s: Smoothed round-trip time.
+    `connection` is the receiver's token for the connection, 8 hexadecimal digits.
     """
 
     connection: str

@@ -4,8 +4,6 @@ Python 3.11 has no `os.setns`, so this calls the C library. A single thread ente
 and child processes of that thread then belong to it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

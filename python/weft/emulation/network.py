@@ -1,7 +1,5 @@
 """The network of a plan, ready for flows: Linux switches, shaped links, hosts with their TCP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -90,7 +88,6 @@ class Network(Nodes):
         self._check_roles()
 
     def _check_roles(self) -> None:
-        """Check that each switch has assigned the right role to each of its ports."""
         for name in self.switches:
             there = self.roles(name)
             for port, role in self.plan.roles(name, "fabric").items():

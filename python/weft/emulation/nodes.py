@@ -1,7 +1,5 @@
 """The nodes and links of a plan on this machine, created by Mininet, with any class of switches."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Node, link and interface names are those of the plan. Port 0 of a switch in the 
 its datapath id follows from its name, as in `weft controller --fabric`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -10,8 +10,6 @@ socket's buffer until it has left its link; when it is full, frames are dropped 
 the buffers of these sockets are made larger than all queues together (`_widen`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -93,7 +91,7 @@ class OpenVSwitch:
         try:
             self._launch("ovsdb-server", [str(database), f"--remote=p{self._remote}"], lambda: self._socket.is_socket())
             self._configure("--no-wait", "init")
-            self._launch_switch()
+            self._launch("ovs-vswitchd", [self._remote], lambda: bool(self._datapath_types()))
         except EmulationError:
             self.stop()
             raise
@@ -113,18 +111,6 @@ class OpenVSwitch:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-
-    def crash(self) -> None:
-        """Kill the switch: bridges stay in the database, rules are lost, and nothing is forwarded."""
-        daemon = self._daemons.pop()
-        daemon.kill()
-        daemon.wait()
-
-    def recover(self) -> None:
-        """Restart the switch after `crash`, and wait until it serves. Raises `EmulationError` if it does not start."""
-        self._launch_switch()
-        if self._datapath == USER_SPACE:
-            self._widen()
 
     def add(self, bridges: Iterable[Bridge]) -> None:
         """Create bridges and wait until they and all their ports exist; then they connect to their controllers.
@@ -239,7 +225,6 @@ class OpenVSwitch:
         return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
 
     def _port_errors(self, bridge: Bridge) -> list[str]:
-        """Errors of the ports of a bridge."""
         wrong = []
         for number, interface in bridge.ports.items():
             found = self._configure("get", "interface", interface, "ofport", "error").split("\n")
@@ -254,22 +239,6 @@ class OpenVSwitch:
             with packet_socket:
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, SEND_BUFFER)
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
-
-    def buffers(self) -> list[tuple[int, int]]:
-        """Send and receive buffer sizes of the switch's packet sockets; empty if the kernel forwards.
-
-        Raises `EmulationError` if the switch does not run, or its sockets are not accessible.
-        """
-        found = []
-        for packet_socket in packet_sockets(self._daemons[-1].pid):
-            with packet_socket:
-                options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
-                send, receive = (packet_socket.getsockopt(socket.SOL_SOCKET, option) for option in options)
-                found.append((send, receive))
-        return found
-
-    def _launch_switch(self) -> None:
-        self._launch("ovs-vswitchd", [self._remote], lambda: bool(self._datapath_types()))
 
     def _launch(self, name: str, words: list[str], serves: Callable[[], bool]) -> None:
         log = self.directory / f"{name}.log"

@@ -1,7 +1,5 @@
 """The packet sockets of another process."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Requirements of an emulation, with errors that say how to meet them."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """One run, from outside the jail: its inputs, progress and results."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Callable
@@ -138,7 +136,6 @@ def prompt(prepared: Prepared, directory: Path) -> None:
 
 
 def _raise_failure(directory: Path) -> None:
-    """Raise the error left by the jail, if any."""
     left = directory / "failed.json"
     if left.is_file():
         said = json.loads(left.read_text(encoding="utf-8"))

@@ -5,8 +5,6 @@ one process. Linux counts 14 bytes per frame in addition to the IP packet; a sce
 frame check sequence and gap, which are added here so that utilisation means the same as in a simulation.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Mapping

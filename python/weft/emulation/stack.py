@@ -5,8 +5,6 @@ behaviour, with a warning if the scenario changes them. Linux cannot behave like
 then use the `linux` profile, with a warning.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping, Sequence

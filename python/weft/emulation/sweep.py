@@ -3,8 +3,6 @@
 One at a time, because emulation runs in real time and concurrent runs would compete for CPUs.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -32,15 +30,10 @@ _BUILDING = 0.1
 
 @dataclass
 class Emulated:
-    """The outcome of `emulate`.
+    """The outcome of `emulate`: numbers of runs emulated now and done before, and failed ones.
 
-    Attributes:
-        done: Number of runs emulated now.
-        skipped: Number of runs that were already done.
-        failed: Failed runs, each with `run_id`, `label`, `error` and `hint`.
-        saturated: Labels of runs during which the machine's CPU was saturated.
-        unfinished: Labels of runs with the number of flows unfinished at the limit.
-        remarks: Labels of runs with warnings of the load generator.
+    A failure has `run_id`, `label`, `error` and `hint`. By label: runs during which the machine's CPU was `saturated`,
+    those with flows `unfinished` at the limit, and warnings of the load generator.
     """
 
     done: int = 0
@@ -164,7 +157,6 @@ def clear(path: Path) -> None:
 
 
 def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome: Emulated) -> None:
-    """Write a run's result from the jail's output files."""
     try:
         _weft.write_emulated(
             *scenario.source,
@@ -187,7 +179,6 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
 def _follower(
     point: Point, prepared: Prepared, outcome: Emulated, told: Callable[[dict[str, Any]], None]
 ) -> Callable[[dict[str, Any]], None]:
-    """Converts the events of a run to those of a sweep."""
     duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
 
     def follow(event: dict[str, Any]) -> None:

@@ -5,8 +5,6 @@ control sockets, so this is the same control plane as for real switches. When a 
 the reaction.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

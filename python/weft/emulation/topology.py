@@ -4,8 +4,6 @@ Node `l0` has the interfaces `l0-eth0`, `l0-eth1`, ... for its ports 0, 1, ... o
 IP addresses as in the simulator; switch ports have locally administered MAC addresses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Every switch's control socket streams its events as JSON lines (`weftctl trace`,
 kernel's monotonic clock, which is also the run's clock.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -4,8 +4,6 @@
 the page.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..files import write_text

@@ -3,8 +3,6 @@
 The page draws moving frames; lines describe only their effects, so that a flood of hundreds of copies stays readable.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -107,7 +105,6 @@ class Story:
         return floods
 
     def _failures(self) -> Iterator[Line]:
-        """Links that fail or recover, one line per link."""
         seen = set()
         for change in self.scene.data["links"]:
             cable = (change["at"], change["link"] // 2)
@@ -148,7 +145,6 @@ class Story:
             yield min(times), "fail", self.names[node], f"sends a Path Fail{again}"
 
     def _tables(self) -> Iterator[Line]:
-        """Locked, confirmed and removed entries of switches."""
         before: dict[int, dict[str, Any]] = {}
         for change in self.scene.data["kept"]:
             node, at = change["node"], change["at"]
@@ -253,7 +249,6 @@ class Story:
 
 
 def _a(name: str) -> str:
-    """A name with its article."""
     return f"{'an' if name[0] == 'A' else 'a'} {name}"
 
 

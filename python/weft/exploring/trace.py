@@ -1,7 +1,5 @@
 """The engine's trace of one flow: frames with their hops and ends, and table entries of switches, by scene."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

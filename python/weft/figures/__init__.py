@@ -4,15 +4,13 @@
 charts, `paper` draws files. `drawing` is the fabric as SVG.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,20 +19,16 @@ from ..content import Content
 from ..errors import OutputError
 from ..labels import visible
 from ..palette import Style, styles
+from ..results import Results
 from . import collectives, fabric, paper
 from .figure import Drawn, Measure
 from .registry import FIGURES
-
-if TYPE_CHECKING:
-    from ..results import Results
 
 _MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
 
 
 @dataclass(frozen=True)
 class _Figure:
-    """A figure that can be drawn."""
-
     name: str
     point: str
     """End of the file's name where there are several points."""
@@ -125,7 +119,6 @@ def _figures(content: Content) -> Iterator[_Figure]:
 
 
 def _looks(content: Content, names: Sequence[str]) -> dict[str, Style]:
-    """The styles of schemes by their names in the figure."""
     return dict(zip(names, styles(content.schemes).values(), strict=True))
 
 

@@ -1,17 +1,13 @@
 """Ratios of emulated to simulated means, with their intervals and the tolerance band."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..palette import styles
+from ..studies.agreement import Cell
 from .layers import Layers, axis, crossed, estimates, means, names_of
 from .paper import write
-
-if TYPE_CHECKING:
-    from ..studies.agreement import Cell
 
 
 def draw(

@@ -1,7 +1,5 @@
 """Metrics of flows by class, with intervals: over the swept key, or as bars where no key is a number."""
 
-from __future__ import annotations
-
 from .. import quantity
 from ..content import CROWDED, Content
 from ..markup import escape

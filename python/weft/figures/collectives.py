@@ -1,7 +1,5 @@
 """Completion of collectives, and its ratio to the bound: one panel for each collective. Only in files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Distributions of flow completion times, one panel for each class."""
 
-from __future__ import annotations
-
 from .. import extracts
 from .figure import Drawn, Figure, Toggle, no_data
 from .layers import Spec, axis, faceted, lines, tips, told

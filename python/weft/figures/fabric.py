@@ -1,7 +1,5 @@
 """The fabric with its link utilisation, one drawing for each scheme: the page's drawing, in files."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from .. import drawing, extracts

@@ -1,7 +1,5 @@
 """What a figure is: its data, its specification, and its words on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations

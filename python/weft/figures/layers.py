@@ -4,15 +4,11 @@ Specifications contain no data, colours or fonts: the page and `paper` add them.
 configuration (`style`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..quantity import UNITS
-
-if TYPE_CHECKING:
-    from ..statistics import Estimate
+from ..statistics import Estimate
 
 Spec = dict[str, Any]
 Layers = list[Spec]

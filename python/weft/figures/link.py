@@ -1,7 +1,5 @@
 """Utilisation and queue of one link over time. Only on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .layers import Spec, axis, beside, lines, panel, span, tips, told

@@ -1,7 +1,5 @@
 """Delivered data over time, one panel for each class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .. import extracts

@@ -3,8 +3,6 @@
 The script fills in the schemes' names for `FIRST` and `SECOND`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .layers import Spec, axis, end, faceted, tips, told

@@ -4,8 +4,6 @@ Texts stay text. All have one font, which vl-convert contains, so that a figure 
 fonts, the order of a PDF's objects would differ from file to file.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Mapping, Sequence

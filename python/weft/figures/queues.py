@@ -1,7 +1,5 @@
 """Queues: the fullest one over time, next to the distribution of occupancy."""
 
-from __future__ import annotations
-
 from .. import extracts
 from .figure import UNTIL, Drawn, Figure, Toggle
 from .layers import Spec, axis, beside, lines, panel, tips, told

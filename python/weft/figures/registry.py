@@ -1,7 +1,5 @@
 """All figures of a comparison; a new one is a file with a `FIGURE` and a line here."""
 
-from __future__ import annotations
-
 from . import by_class, curves, over_time, queues
 from .figure import Figure
 

@@ -1,7 +1,5 @@
 """The configuration of all charts: sizes, fonts and the ranges of schemes; the page and `paper` give the colours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

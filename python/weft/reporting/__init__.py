@@ -5,17 +5,11 @@
 HTML and text; `page` assembles them.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..files import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..results import Results
+from ..results import Results
 
 
 def write(

@@ -10,21 +10,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .. import drawing, extracts
+from ..content import Content
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
 from ..kept import ENTRY, Tables
 from ..markup import packed
 from ..run import FLOWS, SERIES, SUMMARY
 from . import failures
-
-if TYPE_CHECKING:
-    from ..content import Content
 
 _USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000
 """Approximate number of values in all parts of a kind."""

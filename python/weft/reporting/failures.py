@@ -1,7 +1,5 @@
 """Failures of drawn links, from the events of a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -4,17 +4,12 @@ Pure: a summary in, sentences out. Every sentence is backed by a paired differen
 schemes, significant after the correction for all differences at its point.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .. import quantity
+from ..difference import Difference
 from ..labels import short_key
-
-if TYPE_CHECKING:
-    from ..difference import Difference
-    from ..summary_table import Row, Summary
+from ..summary_table import Row, Summary
 
 WORTH_SAYING = 0.02
 """Smaller relative differences are not mentioned, however significant."""

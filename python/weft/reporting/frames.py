@@ -1,18 +1,14 @@
 """Tables as compact data for the page's script: columns of numbers, with names replaced by their places in lists."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from ..content import Content
 from ..figures.figure import ALL
 from ..figures.registry import FIGURES
 from ..metrics import METRICS
-
-if TYPE_CHECKING:
-    from ..content import Content
 
 _DIGITS = 5
 """Significant digits of the numbers in the page."""

@@ -3,12 +3,11 @@
 All scripts, styles and data are inline; the content security policy forbids every connection.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import drawing, quantity
 from ..content import Content
@@ -19,6 +18,7 @@ from ..labels import plural, short_key, show
 from ..markup import closed, data_block, escape, packed, packed_block
 from ..metrics import METRICS
 from ..palette import styles
+from ..results import Results
 from . import failures, sections, tables
 from .details import Details, coverage
 from .findings import findings
@@ -26,13 +26,7 @@ from .frames import frames
 from .parts import asset, choice, mark, policy, scripts, style
 from .trails import trails
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..results import Results
-
-    Told = Callable[[int, int], object]
-
+Told = Callable[[int, int], object]
 _BEFORE_PAIRS = 3
 """Figures of the registry that stand before the comparison flow by flow."""
 

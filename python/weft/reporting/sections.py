@@ -1,7 +1,5 @@
 """The sections of the report, with their captions and controls; `page` puts them in order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,32 +1,26 @@
 """The report's tables as HTML, and the comparison as tab-separated text for the clipboard."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from .. import quantity
-from ..difference import FEW
+from ..content import Content
+from ..difference import FEW, Difference
 from ..labels import short_key, show
 from ..markup import escape
 from ..metrics import METRICS
 from ..palette import Style, styles
+from ..paths import Column, telling
+from ..paths import Row as PathRow
 from ..paths import leads as lead_keys
-from ..paths import telling
+from ..statistics import Estimate
+from ..steadiness import Mark
+from ..summary_table import Row, Summary
 from .parts import mark
-
-if TYPE_CHECKING:
-    from ..content import Content
-    from ..difference import Difference
-    from ..paths import Column
-    from ..paths import Row as PathRow
-    from ..statistics import Estimate
-    from ..steadiness import Mark
-    from ..summary_table import Row, Summary
 
 
 def tsv(summary: Summary) -> str:

@@ -1,18 +1,14 @@
 """How to see a flow of these results find its path: the command of `weft explore`, and the pages that exist already."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..catalogue import schemes
+from ..content import Content
 from ..labels import show
-
-if TYPE_CHECKING:
-    from ..content import Content
 
 _PAGE = re.compile(r"explore-[\w.-]+-\d+\.html")
 

@@ -6,8 +6,6 @@ pairs (Cochran, Sampling Techniques, section 2.11), as if the flows of a run wer
 the true interval is wider.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A study's size changes the number of seeds and points, never the model. Verdicts
 documented with each claim; a claim that does not hold is reported as such.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from bisect import bisect_left
@@ -75,7 +73,6 @@ def _undecided(row: StudyRow, said: str) -> StudyRow:
 
 
 def _finding(row: StudyRow) -> tuple[Verdict, float | None, float | None, float | None]:
-    """The verdict and the values of a row."""
     return row.verdict, row.measured, row.low, row.high
 
 
@@ -89,14 +86,7 @@ def _ignored(event: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Means:
-    """What carries out the runs of a study.
-
-    Attributes:
-        jobs: Number of parallel runs; default one per core.
-        threads: Threads within each run; see `weft.Scenario.run`.
-        progress: Called with events; see `weft.progress`.
-        cluster: Workers that carry out simulated runs instead of this process.
-    """
+    """What carries out the runs of a study: see `weft.Scenario.run`. A cluster carries out simulated runs only."""
 
     jobs: int | None = None
     threads: int | None = None

@@ -3,8 +3,6 @@
 docs/results.md describes the layout; unknown values of flows or classes are null.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The runs of a study that were not in a steady state, in groups: all seeds of a scheme at a point."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

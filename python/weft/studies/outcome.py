@@ -1,7 +1,5 @@
 """The outcome of a study: claims with their verdicts."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any

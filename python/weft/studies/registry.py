@@ -1,7 +1,5 @@
 """All studies. Importing them takes most of a second (Polars, SciPy)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .base import INDEX, Study, read_index

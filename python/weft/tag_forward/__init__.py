@@ -7,8 +7,6 @@ The core (`weft._weft.GatePlan`, `Provisioner`) computes gates, paths and rules.
 One thread runs one event loop; an unresponsive daemon never delays the others.
 """
 
-from __future__ import annotations
-
 from .errors import TagForwardError
 
 __all__ = ["TagForwardError"]

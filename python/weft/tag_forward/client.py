@@ -3,8 +3,6 @@
 Requests to a daemon are sent one at a time; its notices arrive over a persistent connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Errors of plans and provisioning that a user can fix."""
 
-from __future__ import annotations
-
 from ..errors import WeftError
 
 

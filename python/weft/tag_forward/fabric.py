@@ -1,7 +1,5 @@
 """The fat-tree as planned: its gates, and the node that each port connects to."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The daemons of a fat-tree's switches: their identity, neighbours, gates and rules."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import time
@@ -35,14 +33,10 @@ Told = Callable[[str, int, int], None]
 class Fleet:
     """All switches of a fat-tree.
 
-    Attributes:
-        tree: The fabric and its gates.
-        daemons: Daemons by switch.
-        provisioner: Computes gates and rules; tracks which links work.
-        wiring: The neighbours that switches report.
-        held_ms: Hello hold time by switch: how long a port listens at most.
-        pairs: By switch, the (source, destination) pairs that have a rule there, with the time of its installation;
-            None if all destinations have one.
+    The `provisioner` computes gates and rules, and tracks which links work; `wiring` has the neighbours that switches
+    report. `held_ms` is the Hello hold time by switch: how long a port listens at most. `pairs` are, by switch, the
+    (source, destination) pairs that have a rule there, with the time of its installation; None if all destinations
+    have.
     """
 
     def __init__(
@@ -156,7 +150,6 @@ class Fleet:
         await self.daemons[switch].ask("POST", "flows", f'{{"changes":[{",".join(changes)}]}}')
 
     async def _pairs_there(self, switch: str) -> list[tuple[str, str]]:
-        """The pairs that a switch already has rules for."""
         there = await self.daemons[switch].ask("GET", f"flows?limit={ALL_RULES}")
         own = (pair_of(match_of(rule)) for rule in there["rules"] if rule["priority"] == PRIORITY)
         return [pair for pair in own if pair is not None]

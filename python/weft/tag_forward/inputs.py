@@ -1,7 +1,5 @@
 """User input: a fabric, optional gates and host addresses."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from collections.abc import Sequence
@@ -38,7 +36,6 @@ def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = 
 
 
 def _switches(path: Path) -> str:
-    """The list of switches in a gates file, as JSON."""
     try:
         given = json.loads(read_text(path))
     except ValueError as wrong:

@@ -1,7 +1,5 @@
 """`provision`: installs gates and rules on all switches of a fat-tree in parallel, skipping unresponsive ones."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,16 +12,10 @@ from .fleet import Fleet, Told, each
 
 @dataclass
 class Outcome:
-    """The outcome of provisioning a fat-tree.
+    """The outcome of provisioning a fat-tree: provisioned switches (`told`), and the errors of the others.
 
-    Attributes:
-        told: Provisioned switches.
-        failed: Errors of the other switches.
-        silent: Ports that are on no path because their links are down.
-        gates: Number of gates installed.
-        gates_s: Seconds for installing all gates.
-        rules: Numbers of rules added, replaced, removed and kept.
-        rules_s: Seconds for installing all rules.
+    `silent` ports are on no path because their links are down. Then the gates installed, the rules added, replaced,
+    removed and kept, and the seconds that each took.
     """
 
     told: list[str] = field(default_factory=list)

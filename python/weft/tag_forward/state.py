@@ -1,7 +1,5 @@
 """The state of a fat-tree's switches, and its differences from the plan."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -16,21 +14,11 @@ _NAMED = 4
 
 @dataclass
 class SwitchState:
-    """One switch.
+    """One switch: numbers of its gates, rules (`others`: of other priorities), groups (sets of paths) and links.
 
-    Attributes:
-        switch: Its name.
-        layer: ``edge``, ``aggregation`` or ``core``.
-        error: Why its daemon cannot be queried; None if it can.
-        gates: Number of gates.
-        rules: Number of rules with the control plane's priority.
-        others: Number of rules with other priorities.
-        groups: Number of groups (sets of paths).
-        packets: Packets matched by its rules.
-        bytes: Bytes matched by its rules.
-        cables: Number of ports with a link.
-        working: Number of these that connect to the planned port.
-        differs: Differences from the plan.
+    `layer` is ``edge``, ``aggregation`` or ``core``; `error` why its daemon cannot be queried. `packets` and `bytes`
+    are those that its rules matched; `working` links connect to the planned port; `differs` are differences from the
+    plan.
     """
 
     switch: str
@@ -89,7 +77,6 @@ async def state(fleet: Fleet) -> State:
 
 
 def _gates(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
-    """Compare the gates of a switch with the plan."""
     planned = fleet.tree.gates[found.switch]
     found.gates = len(there["gates"])
     if not there["gates"]:
@@ -117,7 +104,6 @@ def _gate(gate: dict[str, Any]) -> str:
 
 
 def _flows(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
-    """Compare the rules and groups of a switch with those planned for the current link states."""
     own = {match_of(rule): rule["action"] for rule in there["rules"] if rule["priority"] == PRIORITY}
     found.rules, found.others = len(own), len(there["rules"]) - len(own)
     found.groups = len(there["groups"])

@@ -1,7 +1,5 @@
 """Plans, outcomes and states as tables for a terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Console

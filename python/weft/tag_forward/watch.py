@@ -5,8 +5,6 @@ changes are sent to all affected switches at once, only the latest for each grou
 provisioned again; rules it already has stay unchanged.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal
@@ -37,15 +35,9 @@ _QUIET_S = 10.0
 
 @dataclass
 class Reaction:
-    """The changes caused by one link change.
+    """The changes caused by one link change: numbers of switches, and of groups over all of them.
 
-    Attributes:
-        what: The link and its new state.
-        down: Whether it is down.
-        began: Time of the notice, in seconds of the monotonic clock.
-        waiting: Switches that have not confirmed yet.
-        switches: Number of switches changed.
-        groups: Number of groups changed, over all switches.
+    `began` is the time of the notice, in seconds of the monotonic clock; `waiting` switches have not confirmed yet.
     """
 
     what: str
@@ -58,14 +50,9 @@ class Reaction:
 
 @dataclass
 class Outbox:
-    """Pending changes for a switch.
+    """Pending changes for a switch: the latest of each group, rules for pairs, and the reactions that wait for them.
 
-    Attributes:
-        groups: The latest change of each group.
-        rules: Rules for pairs.
-        reactions: Reactions waiting for these changes.
-        whole: Whether to send all groups and rules.
-        busy: Whether changes are being sent.
+    `whole`: all groups and rules are to be sent; `busy`: changes are being sent.
     """
 
     groups: dict[int, str] = field(default_factory=dict)
@@ -78,10 +65,8 @@ class Outbox:
 class Watch:
     """Follows the daemons of a provisioned fleet.
 
-    Attributes:
-        reactions: Reactions to link changes, with the seconds until the last switch confirmed.
-        asked: Number of rules installed on demand.
-        begun: Set once every daemon is being followed or was found unreachable.
+    `reactions` to link changes have the seconds until the last switch confirmed, `asked` is the number of rules
+    installed on demand. `begun` is set once every daemon is being followed or was found unreachable.
     """
 
     def __init__(self, fleet: Fleet, provisioned: list[str]) -> None:
@@ -103,7 +88,6 @@ class Watch:
                 self._group.create_task(self._keep(switch))
 
     async def _keep(self, switch: str) -> None:
-        """Follow a daemon, with retries."""
         wait = _AGAIN_S[0]
         while True:
             try:
@@ -171,7 +155,6 @@ class Watch:
         self._send(switch)
 
     def _take(self, switch: str, notice: dict[str, Any]) -> None:
-        """Process a notice."""
         match notice:
             case {"what": "port", "port": int(port), "interface": str(), "role": str()}:
                 end = End(switch, port)
@@ -221,7 +204,6 @@ class Watch:
             self._send(switch)
 
     def _ask(self, switch: str, source: str, destination: str) -> None:
-        """Install a rule for the pair of a first packet."""
         if self._fleet.pairs is None:
             return
         pair, pairs = (source, destination), self._fleet.pairs.setdefault(switch, {})
@@ -251,7 +233,6 @@ class Watch:
             self._group.create_task(self._empty(switch, outbox))
 
     async def _empty(self, switch: str, outbox: Outbox) -> None:
-        """Send all pending changes to a switch."""
         while switch in self._there and (outbox.groups or outbox.rules or outbox.whole):
             groups, rules, reactions, whole = outbox.groups, outbox.rules, outbox.reactions, outbox.whole
             outbox.groups, outbox.rules, outbox.reactions, outbox.whole = {}, {}, [], False
@@ -282,7 +263,6 @@ class Watch:
                 self._say(reaction)
 
     def _say(self, reaction: Reaction) -> None:
-        """Log a reaction to a link change."""
         took = time.monotonic() - reaction.began
         self.reactions.append((reaction, took))
         _log.log(

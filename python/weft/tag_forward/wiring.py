@@ -16,13 +16,10 @@ from .fabric import End, FatTree
 
 @dataclass(frozen=True)
 class Port:
-    """A port as its daemon reports it.
+    """A port as its daemon reports it, with id and port of the switch whose Hellos it receives.
 
-    Attributes:
-        interface: Its Linux interface name.
-        role: ``fabric``, ``unheard``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
-        neighbour: Id and port of the switch whose Hellos it receives.
-        unfit: Why the daemon does not use the interface, if so.
+    `role` is ``fabric``, ``unheard``, ``host``, ``listening``, ``silent``, ``looped`` or ``down``; `unfit` why the
+    daemon does not use the interface, if so.
     """
 
     interface: str

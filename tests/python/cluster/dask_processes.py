@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 from weft.aggregates import FOLDER
 
 WEFT = (sys.executable, "-m", "weft")

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from benches.waiting import PATIENCE_S, until
 from dask_processes import Run, results
 from scripts.install_editable import write_launcher
+from waiting import PATIENCE_S, until
 from weft import __version__
 from weft.cluster.connection import Cluster
 from weft.cluster.sweep import Sweep

@@ -12,16 +12,16 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "emulation"))
 
 import needs
-from benches.waiting import PATIENCE_S
 from jails import in_jail
+from waiting import PATIENCE_S
 from weft.emulation import iperf, mptcp, openvswitch
 
 HERE = Path(__file__).parent
 PROLOGUE = f"""
 import re
-sys.path[:0] = {[str(HERE), str(HERE.parents[2])]}
-from benches.controller.lab import *
-from benches.waiting import paced
+sys.path[:0] = {[str(HERE), str(HERE.parent)]}
+from lab import *
+from waiting import paced
 from probing import Probing, subflows_of
 from steady import Pinging, Relay, calm, counted, leave_behind, looked, rules, steady, steered, swept, unsteered
 """

@@ -8,7 +8,7 @@ import struct
 from collections import defaultdict
 from contextlib import asynccontextmanager
 
-from benches.waiting import until_async
+from waiting import until_async
 from weft.controller.address import Address
 from weft.controller.service import Service
 from weft.controller.settings import Settings

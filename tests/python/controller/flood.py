@@ -17,9 +17,9 @@ import threading
 import time
 from pathlib import Path
 
-from benches.controller.lab import IPPROTO_MPTCP, PORT
-from benches.waiting import PATIENCE_S, paced
+from lab import IPPROTO_MPTCP, PORT
 from segments import octets, syn
+from waiting import PATIENCE_S, paced
 from weft.controller.lldp import Signer
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of

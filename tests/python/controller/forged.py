@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from benches.controller.lab import run_in
+from lab import run_in
 from segments import checksum, octets
 
 

@@ -9,9 +9,9 @@ import subprocess
 import threading
 import time
 
-from benches.controller.lab import Connected, run_in
-from benches.waiting import paced
 from jails import sh
+from lab import Connected, run_in
+from waiting import paced
 from weft.emulation.namespace import entered
 
 ADDRESSES = {

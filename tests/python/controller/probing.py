@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benches.controller.lab import MIDDLE, interface
-from benches.waiting import PATIENCE_S
+from lab import MIDDLE, interface
+from waiting import PATIENCE_S
 
 EVERY_S = 0.02
 """Interval between probes, per subflow and direction."""

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from benches.waiting import paced
+from waiting import paced
 
 
 def main() -> None:

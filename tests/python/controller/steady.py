@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 
-from benches.controller.lab import FABRIC, LINKS, MIDDLE, PORT, Connected, Controller, network, pings, until
+from lab import FABRIC, LINKS, MIDDLE, PORT, Connected, Controller, network, pings, until
 
 OF_NO_USE = "priority=7,ip,nw_dst=192.0.2.1"
 

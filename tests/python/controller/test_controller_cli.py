@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benches.waiting import until
 from fake import Core
 from test_settings import RING
+from waiting import until
 from weft import _weft
 from weft.controller import client
 

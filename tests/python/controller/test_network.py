@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benches.controller.lab import BUSY
+from lab import BUSY
 
 
 def test_everything_goes_through_and_nothing_storms(lab):
@@ -81,8 +81,7 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
         """
         with steered() as (controller, net):
             before = pings(net)
-            net.switch.crash()
-            net.switch.recover()
+            crash(net.switch)
             until("a ping comes back", lambda: pings(net, count=1, patience_s=1) == 1)
             controller.ready()
             after = pings(net)

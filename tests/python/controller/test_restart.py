@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benches.controller.lab import BUSY
+from lab import BUSY
 from steady_limits import MIDDLES, uninterrupted
 
 OLD_LAYOUT = """

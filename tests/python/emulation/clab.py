@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
-sys.path.append(str(Path(__file__).parents[3]))
+sys.path.append(str(Path(__file__).parents[1]))
 
-from benches.waiting import until
+from waiting import until
 
 
 def run(*command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:

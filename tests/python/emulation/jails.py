@@ -14,7 +14,7 @@ from typing import Any
 from weft.emulation.errors import EmulationError
 
 HERE = Path(__file__).parent
-_PLACES = (str(HERE), str(HERE.parents[2]))
+_PLACES = (str(HERE), str(HERE.parent))
 _LIMIT_S = 400.0
 _PROLOGUE = """\
 from weft.emulation import jail

@@ -8,8 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from benches.waiting import PATIENCE_S, until
 from jails import sh
+from waiting import PATIENCE_S, until
 
 PAGE = Path(__file__).parents[3] / "docs" / "deploy.md"
 SERVERS = ("a", "b", "c")

@@ -10,7 +10,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 from weft import _weft
 from weft.emulation.network import Network
 from weft.emulation.plan import Plan

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import weft as package
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 from weft.emulation import requirements, shaping
 from weft.results import Results
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 
 PRISONER = """
 import os, signal, subprocess, sys

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from benches.waiting import until
 from plans import flow
+from waiting import until
 from weft.emulation import neighbours
 from weft.emulation.errors import EmulationError
 from weft.emulation.namespace import path_of

@@ -12,7 +12,7 @@ from weft.emulation.openflow import datapath_ids
 
 SETUP = """
 from pathlib import Path
-from benches.waiting import until
+from waiting import until
 from weft.emulation import iperf, mptcp
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of

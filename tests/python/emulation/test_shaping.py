@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from benches.waiting import paced, until
 from plans import plan_of
+from waiting import paced, until
 from weft.emulation import shaping, stack
 from weft.emulation.errors import EmulationError
 from weft.emulation.namespace import entered, path_of

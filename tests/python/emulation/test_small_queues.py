@@ -8,7 +8,7 @@ from jails import in_jail
 
 NETWORK = """
 from pathlib import Path
-from benches.waiting import until
+from waiting import until
 from weft.emulation.namespace import entered
 from weft.emulation.requirements import program
 from weft.emulation.stack import offloads

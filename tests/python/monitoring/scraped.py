@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benches.waiting import NeverError, until
 from fake import Switch
 from jails import sh
 from prometheus import FILES
+from waiting import NeverError, until
 
 API = "http://127.0.0.1:19090/api/v1"
 RUN = Path("/run")

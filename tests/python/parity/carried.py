@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from benches.waiting import NeverError, paced, until
+from waiting import NeverError, paced, until
 
 from .cell import Cell
 from .fabric import Fabric

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from benches.waiting import until
+from waiting import until
 
 from .cell import Cell
 from .fabric import Fabric

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benches.waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, until
 
 from .netns import Netns, run, wire
 

@@ -6,7 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 
-from benches.waiting import paced
+from waiting import paced
 
 from .cell import Cell
 from .fabric import Fabric

@@ -9,7 +9,7 @@ import socket
 import struct
 import threading
 
-from benches.waiting import paced
+from waiting import paced
 
 from .cell import Cell
 from .fabric import Fabric

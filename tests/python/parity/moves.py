@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 
-from benches.waiting import paced, until
+from waiting import paced, until
 
 from .cell import Cell
 from .fabric import LEAVES, Fabric

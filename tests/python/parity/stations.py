@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from benches.waiting import NeverError, paced, until
+from waiting import NeverError, paced, until
 
 from .cell import Cell
 from .fabric import Fabric

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benches.waiting import PATIENCE_S, until, until_async
+from waiting import PATIENCE_S, until, until_async
 from weft.tag_forward import fleet as fleet_module
 from weft.tag_forward import watch as watch_module
 from weft.tag_forward.fleet import Fleet

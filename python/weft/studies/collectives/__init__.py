@@ -4,8 +4,6 @@
 hosts, `claims` has the rows, `figures` the times over the bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ No paper has these claims. A row holds if the whole 95 % interval of the time, p
 interval it is not measured. The intervals are not corrected for the number of rows.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from ..outcome import StudyRow

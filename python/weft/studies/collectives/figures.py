@@ -1,7 +1,5 @@
 """Times over the bound by way: a panel for each collective on each fabric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

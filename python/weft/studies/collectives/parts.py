@@ -5,8 +5,6 @@ the hosts is the time of these, with one path, relative to DCTCP with one path. 
 seed is the mean over the rounds after the warm-up.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

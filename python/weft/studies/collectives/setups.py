@@ -5,8 +5,6 @@ is also there with one path per connection, so that the effect of paths can be t
 same switches, links, ranks, bytes per rank and payload per packet, and connections that stay open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

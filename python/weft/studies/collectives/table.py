@@ -1,7 +1,5 @@
 """Completion of the study's collectives, as one table: a row for each way, fabric, collective, seed and round."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

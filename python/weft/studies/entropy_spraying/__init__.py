@@ -4,8 +4,6 @@
 E2 with their decision rules, `figures` the completion times by number of hosts and of entropies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

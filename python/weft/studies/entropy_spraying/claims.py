@@ -5,8 +5,6 @@ E1 has a row for each number of hosts. It holds if the mean over seeds of the la
 any number of hosts, and htsim's values, which are for 8192 hosts only.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from ...statistics import Estimate, estimate
@@ -33,7 +31,6 @@ def judge(table: pl.DataFrame) -> list[StudyRow]:
 
 
 def _last(table: pl.DataFrame, hosts: int) -> StudyRow:
-    """E1 for one number of hosts."""
     ident, claim = f"E1-{hosts}", E1.format(hosts=hosts)
     if table["unfinished"].sum():
         return not_measured(ident, claim, UNIT, "some flows did not finish")
@@ -60,7 +57,6 @@ def _limited(hosts: int) -> str:
 
 
 def _order(table: pl.DataFrame) -> StudyRow:
-    """E2: the order of the last flow's completion."""
     means = {key: _means(table, *key) for key in published.DISTRIBUTION_US}
     if any(value is None for value in means.values()):
         return not_measured("E2", E2, "%", "runs are missing, or some flows did not finish")
@@ -82,7 +78,6 @@ def _order(table: pl.DataFrame) -> StudyRow:
 
 
 def _values(table: pl.DataFrame) -> StudyRow:
-    """E2: the published values."""
     part = table.filter(pl.col("hosts") == published.DISTRIBUTION_HOSTS)
     if part.is_empty():
         why = f"the values are for {published.DISTRIBUTION_HOSTS} hosts, which size paper has"
@@ -101,7 +96,6 @@ def _values(table: pl.DataFrame) -> StudyRow:
 
 
 def _means(table: pl.DataFrame, kind: str, number: int) -> dict[str, float] | None:
-    """Means over seeds of the quantiles, if every flow has finished."""
     part = table.filter((pl.col("kind") == kind) & (pl.col("entropies") == number))
     if part.is_empty() or part["unfinished"].sum():
         return None

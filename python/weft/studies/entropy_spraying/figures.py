@@ -1,7 +1,5 @@
 """Completion of the last flow by entropies, ours and csg-htsim's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The plots are in `experiments/fattree-spraying`.
 """
 
-from __future__ import annotations
-
 HOSTS = (432, 1024, 2000, 3456, 8192)
 """Fat-trees of 12, 16, 20, 24 and 32 ports."""
 

@@ -7,8 +7,6 @@ queues of 35 packets of 4000 bytes with trimming. htsim counts the packet being 
 leaves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

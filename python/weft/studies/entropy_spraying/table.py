@@ -1,7 +1,5 @@
 """Completion times of the study's runs, as one table: a row for each part, number of entropies and seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -5,8 +5,6 @@ The paper is "Packet-Based Load Balancing in Data Center Networks". `scenarios` 
 paper's figures 2 to 9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -9,8 +9,6 @@ The rows are decided with the transport that the paper most likely used; the not
 transport, and with per-flow ECMP instead of spraying.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -157,7 +155,6 @@ def _regrouped(values: Points, short: int) -> Points:
 
 
 def _slopes(x: Sequence[int], by_seed: dict[int, list[float]]) -> Estimate | None:
-    """The slope over `x`, seed by seed, with its interval."""
     return estimate(slope(x, y) for y in by_seed.values()) if len(by_seed) > 1 and len(x) > 1 else None
 
 

@@ -6,8 +6,6 @@ them, and have no delay except the kernel's processing. The same flows are simul
 the profile `linux`, and emulated.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The paper's figures 2 to 9 from our data, one panel per transport, with a shared vertical axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

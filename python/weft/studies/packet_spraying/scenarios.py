@@ -6,8 +6,6 @@ start at random times within the same millisecond; hosts have the same queue len
 (`ppp`). The same setup, for manual runs, is in the scenarios `packet-spraying-static` and `-random`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The data for the claims, as one table: a row for each scenario, transport, scheme and seed."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ...results import Results

@@ -4,8 +4,6 @@
 slowdowns, marks and losses, `claims` has the rows E3 to E5 with their decision rules, `figures` the slowdowns by load.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

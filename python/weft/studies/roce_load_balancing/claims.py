@@ -7,8 +7,6 @@ published one. E4 holds if ConWeave's largest reduction over the loads, against 
 check of `weft-transport`; no drop and some pauses.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from ...statistics import Estimate, estimate

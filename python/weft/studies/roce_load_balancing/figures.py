@@ -1,7 +1,5 @@
 """Slowdowns by load, ours and the published ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

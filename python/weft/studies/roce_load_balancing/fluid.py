@@ -1,7 +1,5 @@
 """DCQCN's fixed point (Zhu et al., SIGCOMM 2015, section 5.1)."""
 
-from __future__ import annotations
-
 from scipy.optimize import brentq
 
 TAU_S, ALPHA_S, TIMER_S = 50e-6, 55e-6, 55e-6

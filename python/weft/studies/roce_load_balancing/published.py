@@ -4,8 +4,6 @@
 lossless, with one seed; the values at 80 % are approximate.
 """
 
-from __future__ import annotations
-
 SLOWDOWN: dict[int, dict[str, tuple[float, float]]] = {
     50: {"ecmp": (1.94, 10.88), "letflow": (1.93, 10.57), "conga": (1.69, 8.10), "conweave": (1.47, 5.35)},
     80: {"ecmp": (7, 40), "letflow": (7, 40), "conga": (4.5, 26), "conweave": (2.8, 13)},

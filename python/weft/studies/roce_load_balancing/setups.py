@@ -8,8 +8,6 @@ its acknowledgement 60, without preamble and gap: here 1046 and 50. Load is that
 the oversubscription to get that of the hosts' links.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

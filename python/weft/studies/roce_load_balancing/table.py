@@ -1,7 +1,5 @@
 """Results of the study's runs as tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

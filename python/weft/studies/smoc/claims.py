@@ -4,8 +4,6 @@ Intervals are 95 % Student t intervals over runs. Throughput is that of the rece
 as a share of the links' rate: of 1500-byte IP packets, 1448 bytes are application data with TCP, 1428 with MPTCP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from ...statistics import Estimate, estimate, paired_difference, quantile

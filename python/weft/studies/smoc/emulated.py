@@ -4,8 +4,6 @@ Open vSwitch without its kernel module forwards in a single thread, which cannot
 (docs/smoc-study.md has the measurements). So links have 25 Mbps in that case, and 100 Mbps if the kernel forwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The paper's figure from our data: throughput over time, smoc and spanning tree; and by number of subflows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +59,6 @@ _CAPACITY = (({"type": "rule", "style": "guide"}, "rate"), ({"type": "rule", "op
 
 
 def _means(runs: Sequence[Measured]) -> list[tuple[float, Estimate | None]]:
-    """The mean over runs at each time, with its 95 % interval."""
     length = min((len(run.times_s) for run in runs), default=0)
     return [(runs[0].times_s[at], estimate(run.throughput_bps[at] for run in runs)) for at in range(length)]
 

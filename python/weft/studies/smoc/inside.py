@@ -3,8 +3,6 @@
 It reads `options.json`, reports progress on standard output and writes `observed.json`, or `failed.json`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The study in the simulator: smoc, spanning tree and ECMP on the three topologies, hosts with Multipath TCP."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

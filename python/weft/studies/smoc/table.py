@@ -3,8 +3,6 @@
 `Measured` is the same for simulated and emulated runs; values that are unknown for one kind are None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,18 +26,12 @@ STEADY_S = 1.0
 
 @dataclass(frozen=True)
 class Measured:
-    """A run.
+    """A run, with the throughput in each interval of the receiver, by the interval's end.
 
-    Attributes:
-        setup: The run.
-        times_s: Ends of the receiver's intervals.
-        throughput_bps: Throughput in each interval.
-        path_use: For each path of the topology, the lowest utilisation of its links.
-        subflow_bytes: Bytes of each subflow, in order of their sources; empty if unknown.
-        subflow_paths: Switches of each subflow, `s1 s3 s2`; None if unknown.
-        set_up_s: Setup time of each path, from the packet that needed it.
-        own_share: Share of CPU time used by switches, hosts' programs and controller; None for a simulation.
-        saturated: Whether the machine's CPU was saturated during the run.
+    `path_use` is the lowest utilisation of the links of each path of the topology. `subflow_bytes` are in the order of
+    the subflows' sources, empty if unknown; `subflow_paths` their switches, `s1 s3 s2`. `set_up_s` is the setup time of
+    each path, from the packet that needed it; `own_share` the share of CPU time used by switches, hosts' programs and
+    controller, None for a simulation.
     """
 
     setup: Setup
@@ -132,7 +124,6 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
 
 
 def _simulated(summary: dict[str, Any]) -> Setup:
-    """The setup of a simulated run, from its summary."""
     topology = next(one for one in Topology if summary["fabric"]["name"] == name(one))
     between = [link["rate_bps"] for link in summary["links"] if link["from"][0] == link["to"][0] == "s"]
     return Setup(

@@ -7,8 +7,6 @@ in `scenarios/smoc/`, which lists details not given in the paper.
 A link's rate counts only IP packets (`overhead = "none"`): the paper's links are rate-limited tunnels, not wires.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -36,13 +34,9 @@ LOCAL = (Topology.isolated, Topology.shared)
 
 @dataclass(frozen=True)
 class Shape:
-    """Properties of a topology.
+    """A topology: links between switches in the order of their ports, with their delays if any; paths between hosts.
 
-    Attributes:
-        cables: Links between switches, in the order of their ports.
-        paths: Paths between the hosts' switches.
-        capacity: Total capacity of the paths, in link rates.
-        delays_ms: Delays of links between switches, if any.
+    `capacity` is that of all paths together, in link rates.
     """
 
     cables: tuple[tuple[str, str], ...]

@@ -5,8 +5,6 @@ so many seconds": `series.parquet` with the receiver's throughput and the links,
 subflow of the transfer, `summary.json`.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -185,14 +183,11 @@ def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, 
 
 
 def _class(sent: list[dict[str, Any]]) -> dict[str, Any]:
-    """The class's entries: no subflow finishes before the transfer is stopped."""
     retransmissions = sum(row["retransmissions"] for row in sent)
     return layout.of_class(flows=len(sent), finished=0, retransmissions=retransmissions)
 
 
 def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """Converts the events of a run to those of a study."""
-
     def follow(event: dict[str, Any]) -> None:
         if event.get("event") == "stage":
             share, label = float(event["fraction"]) * _BUILDING, f"{setup.label} ({event['stage']})"

@@ -4,8 +4,6 @@ Both are the same daemon, with the same gates and the same kind of rules; withou
 rule of a flow, with tags only the first one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -3,8 +3,6 @@
 The emulated hosts measure speed; here rates are those of the links, so that queues fill and their shares can be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

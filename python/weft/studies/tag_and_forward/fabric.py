@@ -4,8 +4,6 @@ Edge switches are es1 to es8, aggregation switches as1 to as8, cores cs1 to cs4,
 h16, two to an edge switch, and what hangs on the external links of a core are x1 to x8, two to each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The paper's figures from our data: round trips and packets per second by packet size, and times to set gates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -63,12 +61,10 @@ def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[
 
 
 def _looks() -> dict[str, Style]:
-    """The styles of peers by their labels."""
     return {LABELS[peer]: look for peer, look in styles(PEERS).items()}
 
 
 def _lines(runs: Sequence[Measured], what: str, sizes: Sequence[int], peers: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of each peer: the mean over rounds with its interval, by packet size."""
     rows = []
     for peer in peers:
         found = [(size, estimate(by_round(runs, peer, what, size).values(), AS_PAPER)) for size in sizes]

@@ -5,8 +5,6 @@ load consists of `LOAD` flows between servers of different pods, each with its o
 that every flow needs its own rule. Filler rules are for unused addresses.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Interface of a peer in its jail: switches that forward, tables that can be filled."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ It reads `options.json`, builds the peer, and answers requests, one JSON line ea
 idle between requests, so peers do not disturb each other.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -173,7 +171,6 @@ class Answers:
 
 
 def _pktgen(*words: str, limit_s: float = _LIMIT_S) -> dict[str, Any]:
-    """The measurements of `weft-pktgen`."""
     command = [str(program("weft-pktgen")), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:

@@ -1,7 +1,5 @@
 """The peers from outside: one jail each, queried one at a time."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -75,7 +73,6 @@ class Peer:
         raise self._failure()
 
     def _failure(self) -> EmulationError:
-        """The error of a jail that has exited."""
         left = self._directory / "failed.json"
         if left.is_file():
             said = json.loads(left.read_text(encoding="utf-8"))

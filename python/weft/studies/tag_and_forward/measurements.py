@@ -7,8 +7,6 @@ machine's background load affects all peers alike, and values of the same round 
 An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Open vSwitch as a peer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,5 +77,4 @@ class OpenVSwitches(Forwarder):
 
 
 def _rule(source: str, destination: str, port: int) -> str:
-    """A rule in the syntax of ovs-ofctl."""
     return f"priority={_PRIORITY},ip,nw_src={source},nw_dst={destination},actions=output:{port}"

@@ -1,7 +1,5 @@
 """The claims G3 to G5, about provisioning: gates, rules, and the worked example."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

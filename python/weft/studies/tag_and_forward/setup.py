@@ -33,16 +33,10 @@ def spelled(size: int) -> str:
 
 @dataclass(frozen=True)
 class Extent:
-    """Extent of the study.
+    """Extent of the study: `rounds`, each with so many `echoes` of every size through every peer.
 
-    Attributes:
-        rounds: Number of rounds, each with echoes of every size through every peer.
-        echoes: Echoes per size, peer and round.
-        loads: Number of (first) rounds that also have load.
-        trial_s: Duration of a load trial.
-        settings: How often all gates are set.
-        tables: Further numbers of rules per table, for Weft's switches only, each for `loads` rounds with load.
-        rules: Rules per table of every peer otherwise.
+    The first `loads` rounds also have load, in trials of `trial_s`. All gates are set `settings` times. `tables` are
+    further numbers of rules per table, for Weft's switches only, each for `loads` rounds with load.
     """
 
     rounds: int

@@ -1,7 +1,5 @@
 """The study: rounds in which Open vSwitch, a flow table at every hop and tags take turns, on real Linux hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The data for the claims, read from results: each run's round trips, carried load and rules."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +11,12 @@ from .setup import ECHO_SIZES, FEW_CLASS, LOAD_SIZES, RULES, spelled
 
 @dataclass(frozen=True)
 class Measured:
-    """A run: one peer in one round.
+    """A run: one peer, with so many rules in each table, in one round; runs of the same round are compared.
 
-    Attributes:
-        peer: The peer.
-        rules: Rules in each of its tables.
-        round: Number of the round; runs of the same round are compared.
-        round_trip_s: By packet size, the median of the round's echoes, which is robust against short interruptions.
-        lost: Echoes without a reply.
-        carried: Packets per second by packet size, without sizes whose every rate was too high; empty in rounds without
-            load.
-        by_processor: By packet size, packets per second of CPU time at that rate, including the sender's.
-        few: Packets per second of the smallest size with few flows; None if not measured.
-        transfers_bps: Throughput of a TCP connection, with packets and with segments.
-        emulated: The entry `emulated` of the run's summary.
+    By packet size, `round_trip_s` is the median of the round's echoes, which is robust against short interruptions,
+    `carried` packets per second (without sizes whose every rate was too high), `by_processor` packets per second of CPU
+    time at that rate, the sender's included; `few` is `carried` of the smallest size with few flows, None if not
+    measured.
     """
 
     peer: str

@@ -4,8 +4,6 @@ Links are not shaped, so that only forwarders and senders limit throughput. Host
 `ROOM` more, for every peer. Hosts know each other's MAC addresses, and segment in software.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,7 +55,6 @@ class Testbed(Nodes):
         return {server: self._counter(server, 1) for server in SERVERS}
 
     def _counter(self, host: str, column: int) -> int:
-        """A counter of a host's interface (proc_net(5), `/proc/net/dev`)."""
         name = self.interface(host)
         with entered(self.namespaces[host]):
             lines = Path("/proc/thread-self/net/dev").read_text(encoding="ascii").splitlines()
@@ -65,7 +62,6 @@ class Testbed(Nodes):
         return int(words[column])
 
     def _configure(self, name: str) -> None:
-        """Configure a host, in its namespace."""
         device = self.interface(name)
         offloads(device)
         write({"net.ipv4.conf.all.rp_filter": "0", f"net.ipv4.conf.{device}.rp_filter": "0"})

@@ -1,7 +1,5 @@
 """The example of section IV on the wire: the switches that its packet reaches, and its tags."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import time
@@ -68,7 +66,6 @@ def _arrivals(testbed: Testbed, flow: Flow) -> list[tuple[str, str]]:
 
 
 def _seen(at: str, there: socket.socket, whole: bytes) -> Seen | None:
-    """The packet as received, or None."""
     until = time.monotonic() + _PATIENCE_S
     while (left := until - time.monotonic()) > 0:
         there.settimeout(left)
@@ -101,7 +98,6 @@ def _frame(testbed: Testbed, flow: Flow) -> bytes:
 
 
 def _checksum(header: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
     total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF

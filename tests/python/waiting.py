@@ -1,7 +1,5 @@
 """Waiting for a state, which never depends on how busy the machine is, and sending at a pace."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -3,8 +3,6 @@
 a - s1 - {s3, s4, s5, s6} - s2 - b
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket
@@ -16,11 +14,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from benches import waiting
+import waiting
 from weft.controller import client
 from weft.controller.errors import ControllerError
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
+from weft.emulation.openvswitch import USER_SPACE, OpenVSwitch
 from weft.studies.smoc.topologies import Topology, fabric
 
 MIDDLE = ("s3", "s4", "s5", "s6")
@@ -272,3 +271,13 @@ def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: 
         said, peer = there.recvfrom(100)
         there.sendto(b"back", peer) if kind == socket.SOCK_DGRAM else there.send(b"back")
         return said == b"there" and here.recv(100) == b"back"
+
+
+def crash(switch: OpenVSwitch) -> None:
+    """Kill an Open vSwitch, which loses its rules, and start it again: its bridges are in the database."""
+    daemon = switch._daemons.pop()
+    daemon.kill()
+    daemon.wait()
+    switch._launch("ovs-vswitchd", [switch._remote], lambda: bool(switch._datapath_types()))
+    if switch._datapath == USER_SPACE:
+        switch._widen()
