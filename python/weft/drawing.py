@@ -4,12 +4,10 @@ The colour is a CSS class (`u0` idle … `u20` full): the report's script switch
 the drawing also works without scripts.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from . import quantity
 from .graph import Graph, Link, Node, tier_name
@@ -23,14 +21,29 @@ HOSTS_DRAWN = 160
 """With more hosts than this, only switches are drawn: the hosts would be a grey band."""
 DENSE = 1000
 """With more links than this, idle links are drawn faintly so as not to hide busy ones."""
-_MARGIN_X, _MARGIN_Y, _ROW = 46, 34, 118
 _THICK, _NAMELESS = 2.0, ".fabric text{display:none}.fabric .switch{fill:#4b5763}"
 
 
-@dataclass(frozen=True)
-class _Place:
+class Place(NamedTuple):
+    """A point of a drawing."""
+
     x: float
     y: float
+
+
+class Frame(NamedTuple):
+    """The margins of a drawing, and its height between them: `row` per pair of rows, `plain` without rows."""
+
+    left: float
+    right: float
+    top: float
+    row: int
+    plain: int
+    labels: float
+    """Additional left margin for the labels of rows."""
+
+
+_FRAME = Frame(left=46, right=46, top=34, row=118, plain=560, labels=70)
 
 
 def step(utilisation: float) -> int:
@@ -104,57 +117,56 @@ def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None, *, sm
     `small` drawing, a third as wide, has thicker lines and no names.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
-    places, height = _places(fabric, nodes)
+    places, inner, _ = laid_out(fabric, nodes, WIDTH, _FRAME)
+    height = inner + 2 * _FRAME.top
     kind = "fabric dense" if len(drawn_links(fabric)) > DENSE else "fabric"
     parts = [
         f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
         f'aria-label="{escape(fabric.name)}">',
         f"<style>{style_sheet(_THICK) + _NAMELESS if small else style_sheet()}</style>",
-        *_tier_labels(nodes, places),
+        *(f'<text class="tier" x="8" y="{y + 4:.1f}">{escape(name)}</text>' for y, name in named_rows(nodes, places)),
         '<g class="links">',
     ]
     for index in drawn_links(fabric):
         link = fabric.links[index]
         parts.append(_line(link, places, None if utilisation is None else utilisation[index]))
     parts.append('</g><g class="nodes">')
-    radius = max(3.0, min(19.0, _gap(places[node.name] for node in nodes if not node.is_host) * 0.42))
-    gap = _gap(places[node.name] for node in nodes if node.is_host)
-    parts += [_node(node, places[node.name], radius, gap) for node in nodes]
+    radius = max(3.0, min(19.0, gap(places[node.name] for node in nodes if not node.is_host) * 0.42))
+    host_gap = gap(places[node.name] for node in nodes if node.is_host)
+    parts += [_node(node, places[node.name], radius, host_gap) for node in nodes]
     parts.append("</g></svg>")
     return "\n".join(parts)
 
 
-def _places(fabric: Graph, nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
-    """Coordinates of `nodes` scaled to the drawing, and its height."""
+def laid_out(fabric: Graph, nodes: Sequence[Node], width: float, frame: Frame) -> tuple[dict[str, Place], int, bool]:
+    """The places of nodes, higher tiers on top; the height without margins; whether the drawing has rows."""
     points = fabric.places()
     xs, ys = ([points[node.name][axis] for node in nodes] or [0.0] for axis in (0, 1))
     span_x, span_y = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
     rows = len({round(y, 6) for y in ys})
     tiered = rows <= 6
-    inner = _ROW * max(rows - 1, 1) if tiered else 560.0
-    left = _MARGIN_X + (70 if tiered else 0)
+    inner = frame.row * max(rows - 1, 1) if tiered else frame.plain
+    left = frame.left + (frame.labels if tiered else 0)
     places = {}
     for node, x, y in zip(nodes, xs, ys, strict=False):
         across = (x - min(xs)) / span_x if max(xs) > min(xs) else 0.5
-        places[node.name] = _Place(
-            left + across * (WIDTH - _MARGIN_X - left), _MARGIN_Y + (max(ys) - y) / span_y * inner
+        places[node.name] = Place(
+            left + across * (width - frame.right - left), frame.top + (max(ys) - y) / span_y * inner
         )
-    return places, inner + 2 * _MARGIN_Y
+    return places, inner, tiered
 
 
-def _tier_labels(nodes: Sequence[Node], places: dict[str, _Place]) -> list[str]:
+def named_rows(nodes: Sequence[Node], places: Mapping[str, Place]) -> list[tuple[float, str]]:
+    """The height and name of each row, if each tier is one row."""
     rows: dict[int, set[float]] = {}
     for node in nodes:
         rows.setdefault(node.tier, set()).add(round(places[node.name].y, 1))
     if len(rows) < 2 or any(len(ys) > 1 for ys in rows.values()):
         return []
-    return [
-        f'<text class="tier" x="8" y="{min(ys) + 4:.1f}">{escape(tier_name(tier, max(rows)))}</text>'
-        for tier, ys in rows.items()
-    ]
+    return [(min(ys), tier_name(tier, max(rows))) for tier, ys in rows.items()]
 
 
-def _line(link: Link, places: dict[str, _Place], utilisation: float | None) -> str:
+def _line(link: Link, places: Mapping[str, Place], utilisation: float | None) -> str:
     a, b = places[link.source], places[link.target]
     length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
     # Each direction is shifted to its right, so that the two lines of a link never overlap.
@@ -174,16 +186,15 @@ def title(link: Link, utilisation: float | None) -> str:
     return text if utilisation is None else f"{text}, {quantity.percent(utilisation)} used"
 
 
-def _gap(places: Iterable[_Place]) -> float:
+def gap(places: Iterable[Place], default: float = 60.0) -> float:
     """The smallest horizontal distance between neighbours in a row."""
     rows: dict[float, list[float]] = {}
     for place in places:
         rows.setdefault(round(place.y, 1), []).append(place.x)
-    gaps = [b - a for xs in rows.values() for a, b in pairwise(sorted(xs)) if b > a]
-    return min(gaps, default=60.0)
+    return min((b - a for xs in rows.values() for a, b in pairwise(sorted(xs)) if b > a), default=default)
 
 
-def _node(node: Node, place: _Place, radius: float, host_gap: float) -> str:
+def _node(node: Node, place: Place, radius: float, host_gap: float) -> str:
     label = escape(node.name)
     if node.is_host:
         dot = f'<circle class="host" cx="{place.x:.1f}" cy="{place.y:.1f}" r="4"><title>{label}</title></circle>'

@@ -4,8 +4,6 @@ The messages of the fast path are not here: `weft._weft.Controller` encodes and 
 mods, barriers and flow-removed messages itself. Section numbers refer to the OpenFlow Switch Specification 1.3.5.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,8 +13,6 @@ from .._weft import OpenFlow
 VERSION = 4
 HEADER = struct.Struct("!BBHI")
 """Version, type, length, transaction id (section 7.1)."""
-LONGEST = 0xFFFF
-"""Maximum length of a message in bytes."""
 
 HELLO, ERROR, ECHO_REQUEST, ECHO_REPLY = 0, 1, 2, 3
 """Types of messages, section A.1."""

@@ -4,14 +4,12 @@ Numbers are those of the plan: ports from 0 in the order of a node's links, time
 follow from them (`Plan.interface`), so results, logs and `ip link` use the same names.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ..catalogue import schemes
 
@@ -34,17 +32,9 @@ _LONGEST_NAME = 9
 
 @dataclass(frozen=True)
 class End:
-    """One end of a link, with the direction that leaves it.
+    """One end of a link, with the direction that leaves it; the rate includes framing (`FRAMING`).
 
-    Attributes:
-        node: Name of the host or switch.
-        port: Its port there.
-        rate_bps: Link rate in bit/s, including framing.
-        delay_ps: Propagation delay.
-        queue_packets: Queue capacity in packets; None if it is limited in bytes.
-        queue_bytes: Queue capacity in bytes.
-        special: Further queue options (marking, several queues), if any.
-        overhead: Framing: `ethernet`, `ppp` or `none`.
+    A queue is limited in packets, or else in bytes; `special` are its further options (marking, several queues).
     """
 
     node: str
@@ -57,7 +47,7 @@ class End:
     overhead: str
 
     @classmethod
-    def from_json(cls, end: dict[str, Any]) -> End:
+    def from_json(cls, end: dict[str, Any]) -> Self:
         """An end as the engine writes it."""
         queue = end.get("queue")
         special = {key: value for key, value in queue.items() if key != "limit"} if isinstance(queue, dict) else {}
@@ -132,57 +122,80 @@ class Plan:
     """Everything one run needs; `text` is the JSON it was read from."""
 
     text: str
-    data: dict[str, Any]
     hosts: list[Host]
     switches: list[SwitchNode]
     cables: list[Cable]
     events: list[Event]
     reroutes: list[Reroute]
+    id: str
+    """Id of the sweep point."""
+    label: str
+    """Label of the sweep point."""
+    scheme: str
+    params: dict[str, Any]
+    """The scheme's parameters, all of them."""
+    flows: list[dict[str, Any]]
+    """The flows, in the format of a workload."""
+    flows_waiting: int
+    """The number of flows that start after others."""
+    transport: dict[str, Any]
+    """The TCP: `profile`, `congestion`, `parameters`."""
+    warm: bool
+    """Whether hosts know each other, and switches the hosts, before the first flow."""
+    duration_ps: int
+    """Time during which flows start."""
+    limit_ps: int
+    """Time limit of the run."""
+    interval_ps: int
+    """Sampling interval."""
+    window_ps: tuple[int, int]
+    """The measurement window."""
+    routes: Routes | None
+    """Initial next hops, for schemes with configured next hops."""
+    shares_buffer: bool
+    """Whether the queues of a switch share one buffer."""
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
+    def from_json(cls, text: str) -> Self:
         """The plan that the engine wrote."""
         data = json.loads(text)
+        run, measure = data["run"], data["measure"]
         return cls(
             text,
-            data,
             [Host(host["name"], host["mac"], host["address"], host["prefix"]) for host in data["hosts"]],
             [SwitchNode(switch["name"], switch["id"], switch["tier"], switch["ports"]) for switch in data["switches"]],
             [Cable(End.from_json(link["a"]), End.from_json(link["b"]), link["up"]) for link in data["links"]],
-            [_event(event) for event in data["events"]],
+            [
+                Event(event["at_ps"], event["change"], event["target"], event["up"], event["links"])
+                for event in data["events"]
+            ],
             [Reroute(reroute["at_ps"], reroute["routes"]) for reroute in data["reroutes"]],
+            id=data["id"],
+            label=data["label"],
+            scheme=data["scheme"]["name"],
+            params=data["scheme"]["params"],
+            flows=data["flows"],
+            flows_waiting=data.get("flows_waiting", 0),
+            transport=data["transport"],
+            warm=run.get("warm", False),
+            duration_ps=run["duration_ps"],
+            limit_ps=run["limit_ps"],
+            interval_ps=measure["interval_ps"],
+            window_ps=tuple(measure["window_ps"]),
+            routes=data.get("routes"),
+            shares_buffer="buffer_bytes" in data,
         )
 
     @classmethod
-    def from_file(cls, path: Path) -> Plan:
+    def from_file(cls, path: Path) -> Self:
         """The plan in a file."""
         return cls.from_json(path.read_text(encoding="utf-8"))
 
     @property
-    def id(self) -> str:
-        """Id of the sweep point."""
-        return str(self.data["id"])
-
-    @property
-    def label(self) -> str:
-        """Label of the sweep point."""
-        return str(self.data["label"])
-
-    @property
-    def scheme(self) -> str:
-        """Name of the scheme."""
-        return str(self.data["scheme"]["name"])
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The scheme's parameters, all of them."""
-        return dict(self.data["scheme"]["params"])
-
-    @property
     def mode(self) -> str | None:
         """The mode of `weft-switchd` for the scheme; None if there is none."""
-        mode = _SCHEMES[self.scheme]["linux_mode"]
-        return None if mode is None else str(mode)
+        mode: str | None = _SCHEMES[self.scheme]["linux_mode"]
+        return mode
 
     @property
     def explores(self) -> bool:
@@ -190,55 +203,9 @@ class Plan:
         return bool(_SCHEMES[self.scheme]["explores"])
 
     @property
-    def warm(self) -> bool:
-        """Whether hosts know each other, and switches the hosts, before the first flow."""
-        return bool(self.data["run"].get("warm", False))
-
-    @property
     def tags(self) -> bool:
         """Whether the switches get gates and rules from a control plane, and tag frames."""
         return bool(_SCHEMES[self.scheme]["tag_bytes"])
-
-    @property
-    def flows(self) -> list[dict[str, Any]]:
-        """The flows, in the format of a workload."""
-        return list(self.data["flows"])
-
-    @property
-    def flows_waiting(self) -> int:
-        """The number of flows that start after others."""
-        return int(self.data.get("flows_waiting", 0))
-
-    @property
-    def transport(self) -> dict[str, Any]:
-        """The TCP: `profile`, `congestion`, `parameters`."""
-        return dict(self.data["transport"])
-
-    @property
-    def duration_ps(self) -> int:
-        """Time during which flows start."""
-        return int(self.data["run"]["duration_ps"])
-
-    @property
-    def limit_ps(self) -> int:
-        """Time limit of the run."""
-        return int(self.data["run"]["limit_ps"])
-
-    @property
-    def interval_ps(self) -> int:
-        """Sampling interval."""
-        return int(self.data["measure"]["interval_ps"])
-
-    @property
-    def window_ps(self) -> tuple[int, int]:
-        """The measurement window."""
-        start, end = self.data["measure"]["window_ps"]
-        return int(start), int(end)
-
-    @property
-    def routes(self) -> Routes | None:
-        """Initial next hops, for schemes with configured next hops."""
-        return self.data.get("routes")
 
     @cached_property
     def host_names(self) -> frozenset[str]:
@@ -283,10 +250,6 @@ class Plan:
             return None
         macs = {host.name: host.mac for host in self.hosts}
         return {macs[host]: ports for host, ports in (routes or {}).get(switch, {}).items()}
-
-
-def _event(event: dict[str, Any]) -> Event:
-    return Event(event["at_ps"], event["change"], event["target"], event["up"], list(event["links"]))
 
 
 def seconds(text: str) -> float:

@@ -8,8 +8,6 @@ tc accepts some options without applying them, and some kernels lack some discip
 compared with the requested one.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -39,13 +37,10 @@ _RATE_PRECISION = 1e-3
 
 @dataclass(frozen=True)
 class Shape:
-    """The shaping of a link direction, on the interface that sends.
+    """The shaping of a link direction, on the interface that sends; `burst` bytes of an idle link.
 
-    Attributes:
-        rate_bps: Rate in bit/s.
-        overhead: Bytes per frame in addition to those that Linux counts.
-        limit: `pfifo limit 100`, `bfifo limit 150000` or `netem ...` with its options.
-        burst: Burst size of an idle link in bytes.
+    `overhead`: bytes per frame in addition to those that Linux counts; `limit`: `pfifo limit 100`, `bfifo limit 150000`
+    or `netem ...` with its options.
     """
 
     rate_bps: int
@@ -101,7 +96,7 @@ def refuse_special(plan: Plan) -> list[str]:
 
     Raises `EmulationError` if a port does more than hold packets, or queues share a buffer.
     """
-    if "buffer_bytes" in plan.data:
+    if plan.shares_buffer:
         raise EmulationError(
             "the queues of a switch share one `buffer`; emulated queues do not",
             "`weft run` simulates it; without `fabric.buffer` it can be emulated",
@@ -255,7 +250,6 @@ def _same_limit(found: str, wanted: str) -> bool:
 
 
 def _class_differences(text: str, shape: Shape) -> list[str]:
-    """Differences of an interface's class from the requested shape."""
     if " 1:1 " not in text:
         return ["has no class"]
     wrong = []
@@ -285,7 +279,6 @@ def _rate(text: str, what: str) -> float | None:
 
 
 def _classes(interfaces: list[str]) -> list[str]:
-    """Report of tc on the class of each interface."""
     script = "\n".join(f"class show dev {interface}" for interface in interfaces)
     command = [str(program("tc")), "-d", "-batch", "-"]
     said = subprocess.run(command, input=script, capture_output=True, text=True, check=True).stdout

@@ -1,13 +1,9 @@
 """The animated page of an exploration: self-contained, with a policy that forbids all connections."""
 
-from __future__ import annotations
-
-from importlib import resources
-
 from .. import __version__, quantity
 from ..labels import plural
 from ..markup import data_block, escape
-from ..reporting.parts import policy, style
+from ..reporting.parts import asset, policy, style
 from .stage import stage
 from .story import Story, time
 from .trace import Scene, Trace
@@ -15,7 +11,7 @@ from .trace import Scene, Trace
 
 def render(trace: Trace) -> str:
     """The page as HTML text."""
-    script = _asset("explore.js")
+    script = asset("explore.js", __package__)
     source, target = trace.ends
     data = {
         "stage": stage(trace.fabric, trace.ends),
@@ -34,7 +30,7 @@ def render(trace: Trace) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(script))}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
             f"<title>{escape(source)} → {escape(target)} – Weft</title>",
-            f"<style>{style()}{_asset('explore.css')}</style></head><body>",
+            f"<style>{style()}{asset('explore.css', __package__)}</style></head><body>",
             "<noscript>This page draws with JavaScript.</noscript>",
             _header(trace),
             f"<main>{_player(trace)}</main>",
@@ -46,12 +42,7 @@ def render(trace: Trace) -> str:
     )
 
 
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
 def _links(trace: Trace) -> list[list[int]]:
-    """The two ends of every link, as node numbers."""
     numbers = {node.name: number for number, node in enumerate(trace.fabric.nodes)}
     return [[numbers[link.source], numbers[link.target]] for link in trace.fabric.links]
 

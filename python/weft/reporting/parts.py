@@ -1,7 +1,5 @@
 """HTML building blocks of the sections."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Sequence
@@ -11,9 +9,9 @@ from ..markup import escape
 from ..palette import Style
 
 
-def asset(name: str) -> str:
-    """A style sheet or script of the report."""
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+def asset(name: str, package: str = __package__) -> str:
+    """A style sheet or script of a package's page, by default the report's."""
+    return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def style() -> str:

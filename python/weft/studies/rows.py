@@ -1,9 +1,7 @@
 """Rows of studies from estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..statistics import Estimate
 from .outcome import StudyRow, Verdict
@@ -13,6 +11,27 @@ UNEVEN = 0.001
 
 A scheme that leaves its slowest flows unfinished has a better mean over the others.
 """
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of a claim's rule: the value shown, whether the claim holds (None without a verdict), and notes.
+
+    The first note of one without a verdict is the reason.
+    """
+
+    value: Estimate | None
+    holds: bool | None
+    notes: Iterable[str] = ()
+
+
+def of_finding(ident: str, claim: str, unit: str, found: Finding | None, missing: str) -> StudyRow:
+    """The row of a finding; without one, the claim is not measured, because of what is `missing`."""
+    if found is None:
+        return not_measured(ident, claim, unit, missing)
+    if found.holds is None:
+        return beside(ident, claim, found.value, unit, found.notes)
+    return row(ident, claim, found.holds, found.value, unit, found.notes)
 
 
 def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:

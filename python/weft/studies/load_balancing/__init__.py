@@ -6,8 +6,6 @@ the places of the four papers' schemes. `page` writes the survey as a page, `lis
 `figures` as PDF.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

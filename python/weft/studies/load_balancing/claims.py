@@ -4,14 +4,12 @@ All intervals are 95 % Student t intervals over seeds; schemes are compared seed
 are geometric means. A claim whose scheme this version of Weft lacks is not measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..outcome import StudyRow
-from ..rows import beside, not_measured, row
-from .rules import Finding, Tables, conga, drill, hedera, hermes, letflow, of_project, plb, presto, wcmp
+from ..rows import Finding, of_finding
+from .rules import Tables, conga, drill, hedera, hermes, letflow, of_project, plb, presto, wcmp
 
 
 def judge(tables: Tables) -> list[StudyRow]:
@@ -32,15 +30,10 @@ class Claim:
 
 
 def _row(claim: Claim, tables: Tables) -> StudyRow:
-    found = claim.rule(tables)
     there = set(tables.own["scheme"]) | set(tables.survey["scheme"])
     missing = [scheme for scheme in claim.schemes if scheme not in there]
-    if found is None:
-        why = f"no runs with {' and '.join(missing)}" if missing else "at least two seeds of all schemes are needed"
-        return not_measured(claim.id, claim.text, claim.unit, why)
-    if found.holds is None:
-        return beside(claim.id, claim.text, found.value, claim.unit, found.notes)
-    return row(claim.id, claim.text, found.holds, found.value, claim.unit, found.notes)
+    why = f"no runs with {' and '.join(missing)}" if missing else "at least two seeds of all schemes are needed"
+    return of_finding(claim.id, claim.text, claim.unit, claim.rule(tables), why)
 
 
 CLAIMS = (

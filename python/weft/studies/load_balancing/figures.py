@@ -1,7 +1,5 @@
 """The survey as dot plots: schemes on the vertical axis, one panel per situation, so that no scheme needs a colour."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The survey's table as CSV, Markdown and JSON: means over seeds with 95 % intervals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The data of the setups that claims need of their own, as one table: a row for each part, load, scheme and seed."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,23 +13,12 @@ from ...statistics import QUANTILE
 from .own import ELEPHANT_BPS
 from .survey import TITLES
 
-SCHEMA: dict[str, Any] = {
-    "part": pl.String,
-    "load": pl.Float64,
-    "scheme": pl.String,
-    "seed": pl.Int64,
-    "mean_fct_s": pl.Float64,
-    "small_mean": pl.Float64,
-    "large_mean": pl.Float64,
-    "small_p99_s": pl.Float64,
-    "variation": pl.Float64,
-    "imbalance": pl.Float64,
-    "drops": pl.Float64,
-    "bisection": pl.Float64,
-    "unfinished": pl.Float64,
-    "small_unfinished": pl.Float64,
-    "large_unfinished": pl.Float64,
-}
+MEASURES = (
+    *("mean_fct_s", "small_mean", "large_mean", "small_p99_s", "variation", "imbalance", "drops", "bisection"),
+    *("unfinished", "small_unfinished", "large_unfinished"),
+)
+SCHEMA: dict[str, Any] = {"part": pl.String, "load": pl.Float64, "scheme": pl.String, "seed": pl.Int64}
+SCHEMA |= dict.fromkeys(MEASURES, pl.Float64)
 """Mean completion time; mean slowdowns of small and large flows; 99th percentile of small flows' completion times;
 variance of flows' throughputs over their squared mean; standard deviation over mean of the uplinks' use, averaged over
 leaves; dropped packets; goodput over the largest that the hosts' links allow; shares of unfinished flows, of all, small

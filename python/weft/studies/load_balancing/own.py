@@ -9,8 +9,6 @@
 * `hermes`: 8 spines, 8 leaves, 16 hosts a leaf, all links 10 Gbps: Hermes's, 2:1.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -75,7 +73,7 @@ WITH_DCTCP = "-dctcp"
 SHORT_GAP = "letflow gap=100 us"
 """LetFlow with a pause that flows of 10 Gbps make more often than the default."""
 PATTERNS = {"permutation": '"permutation"', "staggered": json.dumps(_staggered())}
-ELEPHANT_HOSTS, ELEPHANT_BPS = 128, 1e8
+ELEPHANT_BPS = 1e8
 
 
 SEEDS = {Size.quick: 3, Size.standard: 10, Size.paper: 20}

@@ -1,15 +1,12 @@
 """The survey as one page: every measure in one situation, one measure in all situations, and the claims."""
 
-from __future__ import annotations
-
-from importlib import resources
 from typing import Any
 
 import polars as pl
 
 from ...labels import plural
 from ...markup import data_block, escape
-from ...reporting.parts import policy, section, style, tabs
+from ...reporting.parts import asset, policy, section, style, tabs
 from ..outcome import Outcome, Size
 from ..rows import measured
 from .listing import NO_NUMBERS, Refused, remarks
@@ -35,7 +32,8 @@ _SLOWDOWNS = tuple((key, title) for key, title, kind in MEASURED if kind == "rat
 
 def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, version: str) -> str:
     """The page as HTML text, from the table of `listing.aggregate`; `version` of Weft wrote the results."""
-    script = _asset("survey.js")
+    script = asset("survey.js", __package__)
+    sheet = style() + asset("survey.css", __package__)
     data = _data(found)
     there = [situation for situation in SITUATIONS if situation.name in set(found["situation"])]
     seeds = found["seeds"].max()
@@ -44,7 +42,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(script))}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-            f"<title>Load balancers – Weft</title><style>{style()}{_asset('survey.css')}</style></head><body>",
+            f"<title>Load balancers – Weft</title><style>{sheet}</style></head><body>",
             "<noscript>The tables on this page need JavaScript; survey.md has the same numbers.</noscript>",
             '<header class="top"><div><h1>Load balancers by situation</h1><div class="meta">'
             f"{plural(found['scheme'].n_unique(), 'scheme')} · {plural(len(there), 'situation')} · "
@@ -82,10 +80,6 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             "</body></html>\n",
         ]
     )
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _data(found: pl.DataFrame) -> dict[str, Any]:

@@ -3,15 +3,13 @@
 Most of the papers say "up to": such a claim holds if the best case reaches `REACHED` of the paper's number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from ...statistics import Estimate, paired_ratio, relative_difference
-from ..rows import decided, spelled, uneven
+from ..rows import Finding, decided, spelled, uneven
 from .measures import UNFINISHED
 from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS, WITH_DCTCP
 from .standing import standing
@@ -36,15 +34,6 @@ class Tables:
     survey: pl.DataFrame
     own: pl.DataFrame
     refused: Mapping[tuple[str, str], str]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result for a claim; `holds` is None if the data do not suffice for a verdict."""
-
-    value: Estimate
-    holds: bool | None
-    notes: list[str]
 
 
 def values(tables: Tables, part: str, scheme: str, column: str, load: float | None = None) -> dict[int, float]:
@@ -278,7 +267,6 @@ def hermes(tables: Tables) -> Finding | None:
 
 
 def _gain(tables: Tables, part: str, rival: str) -> Estimate | None:
-    """By which share Hermes's mean completion time is below a rival's."""
     found = ratio(tables, part, "hermes", rival)
     return None if found is None else found.scaled(-1).shifted(1)
 

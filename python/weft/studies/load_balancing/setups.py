@@ -4,8 +4,6 @@ The schemes are those of the registry at run time. The checker of scenarios deci
 others are left out, with its reason.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -112,7 +110,6 @@ baseline = "{setup.schemes[0].partition(" ")[0]}"
 
 
 def _table(scheme: str) -> str:
-    """A scheme with its parameters as a table of TOML."""
     name, _, parameter = scheme.partition(" ")
     key, _, value = parameter.partition("=")
     return f"{{ name = {json.dumps(name)}{f', {key} = {json.dumps(value)}' if key else ''} }}"

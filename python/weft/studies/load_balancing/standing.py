@@ -1,7 +1,5 @@
 """Where the schemes of the four papers stand among all schemes of the survey (L9)."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from ...statistics import Estimate, paired_ratio
@@ -56,6 +54,5 @@ def _of(survey: pl.DataFrame, situation: str) -> pl.DataFrame:
 
 
 def _by_seed(survey: pl.DataFrame, situation: str, scheme: str) -> dict[int, float]:
-    """The mean slowdown by seed, over loads."""
     rows = _of(survey, situation).filter(pl.col("scheme") == scheme)
     return dict(rows.group_by("seed").agg(pl.col("mean").mean()).iter_rows())

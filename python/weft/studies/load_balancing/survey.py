@@ -6,8 +6,6 @@ and last for a warm-up and ten times the ideal time of the largest flow. Tag-and
 stands beside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -145,12 +143,10 @@ def _setups(extent: Extent) -> Iterator[Setup]:
 
 
 def _tuned(scheme: str) -> str:
-    """A scheme with its parameters in the survey."""
     return f"{scheme} {TUNED[scheme]}" if scheme in TUNED else scheme
 
 
 def _workloads(extent: Extent) -> Iterator[Setup]:
-    """The scenarios without their schemes."""
     for workload in extent.workloads:
         sizes, profile = workload
         warm_up, measured = seconds(sizes)

@@ -1,7 +1,5 @@
 """The data of the survey as one table: a row for each situation, workload, load, scheme and seed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,21 +22,13 @@ KEYS: dict[str, Any] = {
 }
 """Key columns. `scheme` ends with ``+mptcp`` with Multipath TCP; `load` is null without a load."""
 
-MEASURES: dict[str, Any] = {
-    "small_mean": pl.Float64,
-    "small_median": pl.Float64,
-    "small_p99": pl.Float64,
-    "large_mean": pl.Float64,
-    "large_median": pl.Float64,
-    "large_p99": pl.Float64,
-    "mean": pl.Float64,
-    "mean_fct_s": pl.Float64,
-    "timeouts": pl.Float64,
-    "out_of_order": pl.Float64,
-    "unfinished": pl.Float64,
-    "entries": pl.Float64,
-    "control": pl.Float64,
-}
+MEASURES: dict[str, Any] = dict.fromkeys(
+    [
+        *(f"{kind}_{measure}" for kind in ("small", "large") for measure in ("mean", "median", "p99")),
+        *("mean", "mean_fct_s", "timeouts", "out_of_order", "unfinished", "entries", "control"),
+    ],
+    pl.Float64,
+)
 """Slowdowns of small, large and all flows, and mean completion time; share of flows with a retransmission timeout, each
 of which adds at least the minimum timeout; share of segments that arrive out of order; share of flows without an end;
 entries in a switch's tables; control messages per flow."""
@@ -83,7 +73,6 @@ def _part(name: str, part: Results) -> pl.DataFrame:
 
 
 def _of_flows(part: Results) -> pl.DataFrame:
-    """The measures that are taken over the flows of a run."""
     kinds = {"small": pl.col("class") == "mouse", "large": pl.col("class") == "elephant"}
     slowdown = pl.col("slowdown")
     by_kind = []

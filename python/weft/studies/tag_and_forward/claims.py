@@ -5,8 +5,6 @@ intervals of the rounds' logarithms, and 90 % ones, as in the paper, in the note
 same program with a table lookup at every hop, the others compare with Open vSwitch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import geometric_mean
 
@@ -49,38 +47,16 @@ def judge(runs: Sequence[Measured]) -> list[StudyRow]:
 
 def measured(runs: Sequence[Measured]) -> list[StudyRow]:
     """The rows that depend on forwarding speed."""
+    shorter, more = "round_trip_s", "carried"
+    below, above = (f"round trips are {part} % shorter than through Open vSwitch" for part in (61, 56))
+    faster = "40 % more packets per second are forwarded than by Open vSwitch"
+    same = "compared with the same switch with a table at every hop"
     return [
-        _at_every_size(
-            runs,
-            "G1",
-            "round trips are 61 % shorter than through Open vSwitch, below the MTU",
-            "round_trip_s",
-            SMALL,
-            BELOW_MTU,
-        ),
-        _at_every_size(
-            runs,
-            "G1-fragments",
-            "round trips are 56 % shorter than through Open vSwitch, above the MTU",
-            "round_trip_s",
-            LARGE,
-            ABOVE_MTU,
-        ),
-        _by_tags(
-            runs,
-            "G1-tags",
-            "tags shorten round trips: compared with the same switch with a table at every hop",
-            "round_trip_s",
-        ),
-        _at_every_size(
-            runs, "G2", "40 % more packets per second are forwarded than by Open vSwitch", "carried", LOAD_SIZES, MORE
-        ),
-        _by_tags(
-            runs,
-            "G2-tags",
-            "tags forward more packets: compared with the same switch with a table at every hop",
-            "carried",
-        ),
+        _at_every_size(runs, "G1", f"{below}, below the MTU", shorter, SMALL, BELOW_MTU),
+        _at_every_size(runs, "G1-fragments", f"{above}, above the MTU", shorter, LARGE, ABOVE_MTU),
+        _by_tags(runs, "G1-tags", f"tags shorten round trips: {same}", shorter),
+        _at_every_size(runs, "G2", faster, more, LOAD_SIZES, MORE),
+        _by_tags(runs, "G2-tags", f"tags forward more packets: {same}", more),
         _few(runs),
     ]
 

@@ -6,8 +6,6 @@ section V-B, `table` collects the data for the claims, `measures` reads it, `cla
 the paper's equations and Table 2, `figures` its figures 6 to 17.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -6,14 +6,11 @@ each. Nothing is rounded in a claim's favour: the limits in `performance` and `s
 wording and were fixed before any run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..outcome import StudyRow
-from ..rows import beside, not_measured, row
+from ..rows import Finding, not_measured, of_finding
 from .failures import other_path
-from .measures import Finding
 from .performance import both_tcps, elephants, mice, others, over, over_time, rates, shares, tfe, three_layer
 from .scalability import broadcasts, table_2, tables_of_switches
 from .table import Tables
@@ -25,12 +22,8 @@ def judge(tables: Tables) -> list[StudyRow]:
     for ident, text, unit, rule in CLAIMS:
         if rule is None:
             rows.append(not_measured(ident, text, unit, "needs real hosts: weft reproduce tcp-path --emulated"))
-        elif (found := rule(tables)) is None:
-            rows.append(not_measured(ident, text, unit, "not enough runs: at least two seeds are needed"))
-        elif found.holds is None:
-            rows.append(beside(ident, text, found.value, unit, [found.note]))
         else:
-            rows.append(row(ident, text, found.holds, found.value, unit, [found.note]))
+            rows.append(of_finding(ident, text, unit, rule(tables), "not enough runs: at least two seeds are needed"))
     return rows
 
 

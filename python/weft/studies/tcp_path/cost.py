@@ -1,7 +1,5 @@
 """An estimate of the time for the paper's evaluation at 1 Gbps, from the study's runs."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from .scenarios import DISTRIBUTIONS, LOADS, MAIN, PAPER_SCHEMES

@@ -5,8 +5,6 @@ hosts have the profile `linux`. The paper compared ns-3 and Mininet by eye; here
 means, emulated over simulated, is within `SAME` of 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

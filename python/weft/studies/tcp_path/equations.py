@@ -1,7 +1,5 @@
 """The paper's equations (1) to (3) and its Table 2: the theoretical cost of exploration at a leaf."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 REQUEST_BYTES = 64

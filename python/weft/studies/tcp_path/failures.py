@@ -1,12 +1,10 @@
 """Decision rule of T11, recovery from a failed link."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...statistics import Estimate
+from ..rows import Finding
 from . import recovery
-from .measures import Finding
 from .table import Tables
 
 
@@ -41,7 +39,7 @@ def other_path(tables: Tables) -> Finding | None:
             for scheme in recovery.SCHEMES
         ),
     ]
-    return Finding(slowest, holds, "; ".join(notes))
+    return Finding(slowest, holds, notes)
 
 
 def _listed(values: Sequence[float], unit: str) -> str:

@@ -1,7 +1,5 @@
 """The paper's figures 6 to 17 from our data, one column of panels per distribution, and one of recovery."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,8 +76,6 @@ def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
 
 @dataclass(frozen=True)
 class _Sheet:
-    """A figure: its file, specification, data, and the styles of its legend."""
-
     name: str
     spec: Spec
     rows: Mapping[str, list[dict[str, Any]]]
@@ -149,14 +145,12 @@ def _recovery(tables: Tables) -> _Sheet:
 
 
 def _grid(layers: Layers) -> Spec:
-    """A row of panels per class, a column per distribution."""
     return crossed("rows", CLASSES, DISTRIBUTIONS, layers, height=115)
 
 
 def _bars(
     name: str, schemes: Sequence[str], value: Value, label: str, kind: str, loads: Sequence[float] = LOADS
 ) -> _Sheet:
-    """Grouped bars over the load."""
     rows = [
         row
         for klass in CLASSES
@@ -168,14 +162,12 @@ def _bars(
 
 
 def _groups(schemes: Sequence[str], y: Spec) -> Layers:
-    """Bars of all schemes at each load, with 95 % intervals."""
     return bars(schemes, names_of("x", "offered load", axis={"labelAngle": 0, "grid": False}), y)
 
 
 def _by_load(
     value: Callable[[float], Estimate | None], loads: Sequence[float], scheme: str, sizes: str, klass: str = ""
 ) -> list[dict[str, Any]]:
-    """The rows of a scheme in a panel."""
     found = ((f"{100 * load:.0f} %", value(load)) for load in loads)
     return estimates(found, scheme=scheme, column=sizes, row=klass)
 

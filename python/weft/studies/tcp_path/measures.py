@@ -1,9 +1,6 @@
 """Reading the tables: values by seed, improvements over a baseline, elephants over time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -13,18 +10,6 @@ from .scenarios import DISTRIBUTIONS
 from .table import Tables
 
 BySeed = Mapping[int, float]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result for a claim: the displayed value, whether the claim holds, and details.
-
-    `holds` is None if the data do not suffice for a verdict; `note` begins with the reason.
-    """
-
-    value: Estimate | None
-    holds: bool | None
-    note: str
 
 
 def _of(table: pl.DataFrame, part: str, sizes: str, scheme: str, load: float) -> pl.DataFrame:

@@ -4,16 +4,13 @@ Mean throughputs are over all flows: one that does not finish has zero. Mean com
 if the shares of unfinished ones differ, there is no verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from ..rows import decided
+from ..rows import Finding, decided
 from .measures import (
-    Finding,
     beside,
     change,
     differ,
@@ -69,7 +66,7 @@ def elephants(tables: Tables) -> Finding | None:
     if any(variants.values()):
         spelled = ", ".join(f"{what} {percent(one)}" for what, one in variants.items() if one)
         notes.append(f"web search at 40 % with one thing changed: {spelled}")
-    return Finding(both.scaled(100), holds, "; ".join(notes))
+    return Finding(both.scaled(100), holds, notes)
 
 
 def others(tables: Tables) -> Finding | None:
@@ -89,7 +86,7 @@ def others(tables: Tables) -> Finding | None:
     for klass in ("rabbit", "mouse"):
         found = beside(tables, 0.4, klass, "throughput_bps", ("linux", "published"))
         notes += [f"{klass}, {note} (40 %)" for note in found]
-    return Finding(both.scaled(100), holds, "; ".join(notes))
+    return Finding(both.scaled(100), holds, notes)
 
 
 def mice(tables: Tables) -> Finding | None:
@@ -119,7 +116,7 @@ def mice(tables: Tables) -> Finding | None:
     ]
     apart = [differ(tables, (MAIN, "tcp_path"), (MAIN, "ecmp"), s, load, k) for load, k in at for s in DISTRIBUTIONS]
     verdict, notes = decided(holds, apart, notes)
-    return Finding(value.scaled(100), verdict, "; ".join(notes))
+    return Finding(value.scaled(100), verdict, notes)
 
 
 def tfe(tables: Tables) -> Finding | None:
@@ -142,7 +139,7 @@ def tfe(tables: Tables) -> Finding | None:
         if any(found.values()):
             notes.append(f"{part}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
     notes += _beyond(tables)
-    return Finding(web.scaled(100), holds, "; ".join(notes))
+    return Finding(web.scaled(100), holds, notes)
 
 
 def _beyond(tables: Tables) -> list[str]:
@@ -193,7 +190,7 @@ def over(tables: Tables) -> Finding | None:
     ]
     holds = all(one is not None and one.low is not None and one.low > 0 for one in found.values())
     value = found["ecmp"]
-    return Finding(value.scaled(100) if value else None, holds, "; ".join(notes))
+    return Finding(value.scaled(100) if value else None, holds, notes)
 
 
 def both_tcps(tables: Tables) -> Finding | None:
@@ -223,7 +220,7 @@ def both_tcps(tables: Tables) -> Finding | None:
         for klass in ("elephant", "rabbit", "mouse")
     ]
     worst = max((one for (klass, _), one in known.items() if klass != "mouse"), key=lambda one: abs(one.mean))
-    return Finding(worst.scaled(100), holds, "; ".join(notes))
+    return Finding(worst.scaled(100), holds, notes)
 
 
 def shares(tables: Tables) -> Finding | None:
@@ -242,7 +239,7 @@ def shares(tables: Tables) -> Finding | None:
         ABOUT_5[0] <= flows <= ABOUT_5[1] and MOST_BYTES[0] <= data <= MOST_BYTES[1] for flows, data in found.values()
     )
     mean = sum(flows for flows, _ in found.values()) / len(found)
-    return Finding(Estimate(100 * mean, None, None, 1), holds, "; ".join(notes))
+    return Finding(Estimate(100 * mean, None, None, 1), holds, notes)
 
 
 def _same(tables: Tables, parts: Mapping[str, str]) -> tuple[Estimate, bool, list[str]] | None:
@@ -285,7 +282,7 @@ def rates(tables: Tables) -> Finding | None:
     }
     spelled = ", ".join(f"{part} {100 * one.mean:.0f} %" for part, one in share.items() if one)
     notes = [*notes, f"TCP-Path's elephants as a share of the link: {spelled}"]
-    return Finding(value, holds, "; ".join(notes))
+    return Finding(value, holds, notes)
 
 
 def three_layer(tables: Tables) -> Finding | None:
@@ -309,7 +306,7 @@ def three_layer(tables: Tables) -> Finding | None:
         f"three-layer: {each(lambda s: percent(layered[s]))}",
     ]
     holds = all(abs(difference) <= SAME for difference in differences)
-    return Finding(Estimate(mean, mean - half, mean + half, one.n).scaled(100), holds, "; ".join(notes))
+    return Finding(Estimate(mean, mean - half, mean + half, one.n).scaled(100), holds, notes)
 
 
 def over_time(tables: Tables) -> Finding | None:
@@ -331,4 +328,4 @@ def over_time(tables: Tables) -> Finding | None:
         f"{label}, stable from: " + ", ".join(f"{name} {one:g} s" for name, one in zip(labels, each, strict=True))
         for label, each in ((f"1 Gbps ({end:.0f} s run)", fast), ("10 Mbps (1800 s)", slow))
     ]
-    return Finding(Estimate(max(slow), None, None, 1), holds, "; ".join(notes))
+    return Finding(Estimate(max(slow), None, None, 1), holds, notes)

@@ -5,8 +5,6 @@ before it fails and the same links afterwards. One flow, one failure per run: th
 the link after the next one, and so on.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

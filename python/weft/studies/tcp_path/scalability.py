@@ -1,10 +1,9 @@
 """Decision rules of the claims about tables and floods: T5 and T6."""
 
-from __future__ import annotations
-
 from ...statistics import Estimate, estimate
+from ..rows import Finding
 from . import equations
-from .measures import Finding, each, pooled, runs
+from .measures import each, pooled, runs
 from .scenarios import COLD, DISTRIBUTIONS, LOADS, MAIN
 from .table import Tables
 
@@ -35,12 +34,12 @@ def tables_of_switches(found: Tables) -> Finding | None:
     entries = {s: estimate(runs(found, MAIN, s, "tcp_path", 0.4, "flow_entries").values()) for s in DISTRIBUTIONS}
     counts = ", ".join(f"{s} {one.mean:.0f}" for s, one in entries.items() if one)
     loads = " / ".join(f"{100 * load:.0f}" for load in LOADS)
-    return Finding(
-        both.scaled(100),
-        holds,
-        f"% at {loads} % load: {each(spelled)}; entries of TCP-Path per switch at 40 %: {counts}; locks that lose the "
-        "race stay for 3 s and count, entries of finished flows for 10 s",
-    )
+    notes = [
+        f"% at {loads} % load: {each(spelled)}",
+        f"entries of TCP-Path per switch at 40 %: {counts}",
+        "locks that lose the race stay for 3 s and count, entries of finished flows for 10 s",
+    ]
+    return Finding(both.scaled(100), holds, notes)
 
 
 def broadcasts(tables: Tables) -> Finding | None:
@@ -69,11 +68,9 @@ def broadcasts(tables: Tables) -> Finding | None:
     )
     arp = {s: estimate(runs(tables, COLD, s, "tcp_path", 0.4, "broadcast_ratio").values()) for s in DISTRIBUTIONS}
     with_arp = ", ".join(f"{s} {100 * one.mean:.4f} %" for s, one in arp.items() if one)
-    notes = [
-        f"measured {spelled}; including ARP Requests: {with_arp}",
-        *_meshes(tables),
-    ]
-    return Finding(value.scaled(100), close, "; ".join(notes))
+    return Finding(
+        value.scaled(100), close, [f"measured {spelled}; including ARP Requests: {with_arp}", *_meshes(tables)]
+    )
 
 
 def table_2(_: Tables) -> Finding:
@@ -92,11 +89,10 @@ def table_2(_: Tables) -> Finding:
         notes.append(
             f"the printed values of {sizes} imply a mean of {mean / 1e6:.2f} MB, not the stated {stated / 1e6:.2f} MB"
         )
-    return Finding(None, not wrong, "; ".join(notes))
+    return Finding(None, not wrong, notes)
 
 
 def _misprints() -> list[equations.Cell]:
-    """The cells of Table 2 that the equations do not reproduce."""
     return [
         cell
         for cell in equations.table_2()

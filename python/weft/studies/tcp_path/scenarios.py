@@ -7,8 +7,6 @@ default forwarding, elephants marked by a range of source ports; at 10 Mbps flow
 From the authors' code: valley-free exploration, ports 3500 to 4500.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The tables of the study: classes of flows, runs, elephants over time, explorations of meshes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,7 +136,6 @@ def _costs(part: Results) -> dict[str, float]:
 
 
 def _flows(part: Results, keyed: dict[str, dict[str, Any]], *, measured: bool) -> pl.LazyFrame:
-    """Flows with the study's keys."""
     names = pl.LazyFrame([{"run": run} | row for run, row in keyed.items()], schema={"run": pl.String} | KEYS)
     return part.scan_flows(measured=measured).drop("scheme", "seed", "point").join(names, on="run")
 
