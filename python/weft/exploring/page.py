@@ -3,7 +3,7 @@
 from .. import __version__, quantity
 from ..labels import plural
 from ..markup import data_block, escape
-from ..reporting.parts import asset, policy, style
+from ..reporting.parts import asset, document
 from .stage import stage
 from .story import Story, time
 from .trace import Scene, Trace
@@ -11,7 +11,6 @@ from .trace import Scene, Trace
 
 def render(trace: Trace) -> str:
     """The page as HTML text."""
-    script = asset("explore.js", __package__)
     source, target = trace.ends
     data = {
         "stage": stage(trace.fabric, trace.ends),
@@ -24,21 +23,17 @@ def render(trace: Trace) -> str:
             for scene in trace.scenes
         ],
     }
-    return "\n".join(
+    return document(
+        f"{source} → {target}",
+        asset("explore.css", __package__),
+        [asset("explore.js", __package__)],
         [
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(script))}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-            f"<title>{escape(source)} → {escape(target)} – Weft</title>",
-            f"<style>{style()}{asset('explore.css', __package__)}</style></head><body>",
             "<noscript>This page draws with JavaScript.</noscript>",
             _header(trace),
             f"<main>{_player(trace)}</main>",
             f"<footer><main>Made by Weft {escape(__version__)}. This page works offline.</main></footer>",
             data_block("trace", data),
-            f"<script>{script}</script>",
-            "</body></html>\n",
-        ]
+        ],
     )
 
 

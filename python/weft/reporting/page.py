@@ -23,7 +23,7 @@ from . import failures, sections, tables
 from .details import Details, coverage
 from .findings import findings
 from .frames import frames
-from .parts import asset, choice, mark, policy, scripts, style
+from .parts import asset, choice, document, mark, scripts
 from .trails import trails
 
 Told = Callable[[int, int], object]
@@ -67,15 +67,12 @@ def render(
     for ident, part in details.parts():
         parts.append((ident, packed_block(ident, part)))
         told(base + len(parts), steps)
-    code = [_bundle(), scripts(*SCRIPTS)]
     body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
-    return "\n".join(
+    return document(
+        results.name,
+        asset("report.css") + drawing.themed_style_sheet(),
+        [_bundle(), scripts(*SCRIPTS)],
         [
-            '<!doctype html>\n<html lang="en" data-theme="auto"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(*code, evaluates=True))}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-            f"<title>{escape(results.name)} – Weft</title>",
-            f"<style>{style()}{asset('report.css')}{drawing.themed_style_sheet()}</style></head><body>",
             '<a class="skip" href="#main">Skip to the figures</a>',
             "<noscript>The charts on this page need JavaScript; the tables do not.</noscript>",
             _header(content),
@@ -88,9 +85,9 @@ def render(
             packed_block("frames", packed(found)),
             packed_block("specs", packed(_specs(content))),
             *(block for _, block in parts),
-            *(f"<script>{script}</script>" for script in code),
-            "</body></html>\n",
-        ]
+        ],
+        root=' data-theme="auto"',
+        evaluates=True,
     )
 
 

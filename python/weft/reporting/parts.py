@@ -14,12 +14,25 @@ def asset(name: str, package: str = __package__) -> str:
     return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def style() -> str:
-    """The style sheet shared by all pages."""
-    return asset("page.css")
+def document(
+    title: str, sheet: str, scripts: Sequence[str], body: Sequence[str], *, root: str = "", evaluates: bool = False
+) -> str:
+    """A self-contained page with its style `sheet` and `scripts`; `root` has further attributes of its root element."""
+    return "\n".join(
+        [
+            f'<!doctype html>\n<html lang="en"{root}><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(scripts, evaluates=evaluates))}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+            f"<title>{escape(title)} – Weft</title>",
+            f"<style>{asset('page.css')}{sheet}</style></head><body>",
+            *body,
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body></html>\n",
+        ]
+    )
 
 
-def policy(*scripts: str, evaluates: bool = False) -> str:
+def _policy(scripts: Sequence[str], *, evaluates: bool) -> str:
     """A content security policy that forbids all connections and all scripts but these."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = [*(["'unsafe-eval'"] if evaluates else []), *(f"'sha256-{digest}'" for digest in digests)]

@@ -6,7 +6,7 @@ import polars as pl
 
 from ...labels import plural
 from ...markup import data_block, escape
-from ...reporting.parts import asset, policy, section, style, tabs
+from ...reporting.parts import asset, document, section, tabs
 from ..outcome import Outcome, Size
 from ..rows import measured
 from .listing import NO_NUMBERS, Refused, remarks
@@ -32,17 +32,14 @@ _SLOWDOWNS = tuple((key, title) for key, title, kind in MEASURED if kind == "rat
 
 def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, version: str) -> str:
     """The page as HTML text, from the table of `listing.aggregate`; `version` of Weft wrote the results."""
-    script = asset("survey.js", __package__)
-    sheet = style() + asset("survey.css", __package__)
     data = _data(found)
     there = [situation for situation in SITUATIONS if situation.name in set(found["situation"])]
     seeds = found["seeds"].max()
-    return "\n".join(
+    return document(
+        "Load balancers",
+        asset("survey.css", __package__),
+        [asset("survey.js", __package__)],
         [
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(script))}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-            f"<title>Load balancers – Weft</title><style>{sheet}</style></head><body>",
             "<noscript>The tables on this page need JavaScript; survey.md has the same numbers.</noscript>",
             '<header class="top"><div><h1>Load balancers by situation</h1><div class="meta">'
             f"{plural(found['scheme'].n_unique(), 'scheme')} · {plural(len(there), 'situation')} · "
@@ -76,9 +73,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             "</main>",
             f"<footer><main>Made by Weft {escape(version)}. This page works offline.</main></footer>",
             data_block("page-data", data),
-            f"<script>{script}</script>",
-            "</body></html>\n",
-        ]
+        ],
     )
 
 
