@@ -38,11 +38,7 @@ def noise() -> Iterator[dict[str, Any]]:
     seen: dict[str, Any] = {}
     before, stolen, at = os.getloadavg()[0], steal(), datetime.now(UTC)
     yield seen
-    seen["noise"] = {
-        "load_before": before,
-        "load_after": os.getloadavg()[0],
-        "stolen_s": round(steal() - stolen, 2),
-    }
+    seen["noise"] = {"load_before": before, "load_after": os.getloadavg()[0], "stolen_s": round(steal() - stolen, 2)}
     seen["took_s"] = round((datetime.now(UTC) - at).total_seconds(), 1)
 
 

@@ -33,14 +33,7 @@ LAYERS: dict[str, int] = {
 
 STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
-    "weft-switchd": {
-        "weft-units",
-        "weft-fabric",
-        "weft-wire",
-        "weft-pcapng",
-        "weft-switching",
-        "weft-manual",
-    },
+    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-pcapng", "weft-switching", "weft-manual"},
     "weft-pcapng": set(),
     "weft-manual": set(),
     "weft-poller": set(),

@@ -30,13 +30,9 @@ def _die_with_parent() -> None:
 
 
 def run(module: str, arguments: list[str], limit: float) -> int:
-    """Runs `module` inside with these arguments, for at most `limit` seconds.
+    """Runs `module` inside for at most `limit` seconds; returns its exit status, 124 after a timeout, like timeout(1).
 
-    Returns:
-        Its exit status; 124 after a timeout, like timeout(1).
-
-    Raises:
-        EmulationError: This process is not root.
+    Raises `EmulationError` if this process is not root.
     """
     if os.geteuid() != 0:
         raise EmulationError("network namespaces and BPF need root: run the same command with `sudo`")

@@ -19,13 +19,9 @@ def holds(path: Path) -> bool:
 
 
 def copy(directory: Path) -> list[Path]:
-    """Copy all files into a directory; files that are already there and equal stay.
+    """Copy all files into a directory and return them in the order of `names`; equal files that are there stay.
 
-    Returns:
-        The files, in the order of `names`.
-
-    Raises:
-        OutputError: A file exists with other content, and nothing is written; or it cannot be written.
+    Raises `OutputError` if a file exists with other content, and nothing is written; or if it cannot be written.
     """
     root = _root()
     texts = {directory / name: root.joinpath(*name.parts).read_text(encoding="utf-8") for name in names()}

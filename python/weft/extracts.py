@@ -33,14 +33,7 @@ def intervals(summary: Summary) -> pl.DataFrame:
     Groups that are not in a steady state have no rows: their means say nothing.
     """
     rows = [
-        {
-            **row.group,
-            "metric": metric.key,
-            "mean": value.mean,
-            "low": value.low,
-            "high": value.high,
-            "seeds": value.n,
-        }
+        {**row.group, "metric": metric.key, "mean": value.mean, "low": value.low, "high": value.high, "seeds": value.n}
         for row in summary.rows
         if row.mark is None
         for metric in METRICS

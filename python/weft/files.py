@@ -10,8 +10,7 @@ from .errors import OutputError
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `path` atomically: to a temporary file in the same directory, then renamed.
 
-    Raises:
-        OutputError: It cannot be written; the previous file is unchanged.
+    Raises `OutputError` if it cannot be written; the previous file is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -245,10 +245,7 @@ def _compared(
         shared = own.keys() & other.keys()
         if row.scheme == baseline or not shared or marked & {(row.point, row.scheme), (row.point, baseline)}:
             return {}
-        left_out = (
-            sum(_unfinished(own[seed]) for seed in shared),
-            sum(_unfinished(other[seed]) for seed in shared),
-        )
+        left_out = (sum(_unfinished(own[seed]) for seed in shared), sum(_unfinished(other[seed]) for seed in shared))
 
         def values(side: Mapping[int, Json], column: Column) -> dict[int, float | None]:
             return {seed: column.value(side[seed]) for seed in shared}

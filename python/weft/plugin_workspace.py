@@ -21,8 +21,7 @@ _PACKAGE_PROFILE = re.compile(r"\[profile\.\w+\.package\.([\w-]+)\]")
 def sources() -> Path:
     """The directory with the sources of this Weft's crates: the repository, or a part of the installation.
 
-    Raises:
-        PluginError: This installation has none.
+    Raises `PluginError` if this installation has none.
     """
     for root in (_ROOT.parents[1], _ROOT / "sources"):
         if (root / "crates" / "plugin" / "Cargo.toml").is_file():
@@ -33,12 +32,7 @@ def sources() -> Path:
 def write(crate: Path) -> None:
     """Write the files for the crate of a plugin, unless they are there already or its manifest does not name them.
 
-    Args:
-        crate: The directory of the crate.
-
-    Raises:
-        PluginError: This installation of Weft has no sources.
-        OutputError: They cannot be written.
+    Raises `PluginError` if this installation of Weft has no sources, `OutputError` if they cannot be written.
     """
     try:
         package = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8")).get("package", {})

@@ -87,11 +87,7 @@ def built_in() -> set[str]:
 
 
 def _refuse_stale(module: Path) -> None:
-    """Refuse a module older than one of its sources, which cargo lists beside it.
-
-    Raises:
-        PluginError: It is older, or missing.
-    """
+    """Raise `PluginError` if a module is missing, or older than one of its sources, which cargo lists beside it."""
     if not module.exists():
         raise PluginError(
             f"there is no plugin {module}", f"build it: {_command(module)}, or give its crate's directory"

@@ -76,8 +76,7 @@ class Database:
     def frame(self, sql: str, limit: int | None = None) -> pl.DataFrame:
         """The answer to a query, or its first rows.
 
-        Raises:
-            QueryError: The query is wrong, or needs what it must not use.
+        Raises `QueryError` if the query is wrong, or needs what it must not use.
         """
         text = self._checked(sql) + ("" if limit is None else f" LIMIT {limit}")
         with self._columns_named(sql):
@@ -148,11 +147,7 @@ class Database:
         self._connection.execute(f"COPY ({text}) TO {quoted(str(path))} ({FORMATS[form]}, USE_TMP_FILE false)")
 
     def _checked(self, sql: str) -> str:
-        """The query as a subquery.
-
-        Raises:
-            QueryError: It is not exactly one query.
-        """
+        """The query as a subquery. Raises `QueryError` if it is not exactly one query."""
         with explained():
             sql.encode()
             found = self._connection.extract_statements(sql)

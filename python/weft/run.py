@@ -46,11 +46,7 @@ class Run:
 
 
 def files(runs: Iterable[Run], name: str) -> list[str]:
-    """The path of the file of this name of every run.
-
-    Raises:
-        ResultsError: One is missing.
-    """
+    """The path of the file of this name of every run. Raises `ResultsError` if one is missing."""
     paths = [run.path / name for run in runs]
     for path in paths:
         if not path.is_file():
@@ -64,11 +60,7 @@ def missing(path: Path) -> ResultsError:
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file of the results.
-
-    Raises:
-        ResultsError: It cannot be read.
-    """
+    """The content of a JSON file of the results. Raises `ResultsError` if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
         data = json.loads(text)

@@ -146,11 +146,7 @@ class Runs:
         return [run for run in self.runs if run.finished]
 
     def at_least_one(self) -> list[Run]:
-        """The finished runs.
-
-        Raises:
-            ResultsError: There are none.
-        """
+        """The finished runs. Raises `ResultsError` if there are none."""
         if not self.finished:
             raise ResultsError(f"{self.where} has no finished run yet: repeat `weft run` to resume it")
         return self.finished

@@ -136,8 +136,7 @@ def _label(name: str, scheme: str, part: Results) -> str:
 def opened(directories: Sequence[Path]) -> Results:
     """The results in one directory, or those of several as one.
 
-    Raises:
-        ResultsError: One is not a result directory, or is given twice.
+    Raises `ResultsError` if one is not a result directory, or is given twice.
     """
     if len(directories) == 1:
         return Results(directories[0])

@@ -16,9 +16,8 @@ async def request(path: Path, method: str, what: str, body: str | None = None) -
 
     A `body` is JSON. Only connecting has a timeout.
 
-    Raises:
-        TimeoutError: Connecting takes too long.
-        aiohttp.ClientError: Connecting fails, the connection is closed, or the response is not HTTP.
+    Raises `TimeoutError` if connecting takes too long; `aiohttp.ClientError` if it fails, the connection is closed, or
+    the response is not HTTP.
     """
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
     fields = {} if body is None else {"Content-Type": "application/json"}

@@ -96,9 +96,7 @@ class Host(WorkerPlugin):
     def read(self, token: str, name: str, offset: int, length: int) -> bytes:
         """A piece of a file of the result `token`.
 
-        Raises:
-            OSError: There is no such result.
-            ValueError: Results have no file of this name.
+        Raises `OSError` if there is no such result, `ValueError` if results have no file of this name.
         """
         if name not in _weft.result_files():
             raise ValueError(f"results have no file {name!r}")

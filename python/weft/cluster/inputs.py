@@ -41,9 +41,7 @@ class Inputs:
     def store(self, name: str, offset: int, piece: bytes, *, is_last: bool) -> None:
         """Write a piece of a file; the last one completes it.
 
-        Raises:
-            OSError: It cannot be written; no partial file is left.
-            ValueError: The contents do not have this hash.
+        Raises `OSError` if it cannot be written (no partial file is left), `ValueError` if it does not have this hash.
         """
         partial = self.directory / f"{name}.partial"
         try:

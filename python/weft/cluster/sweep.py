@@ -73,9 +73,7 @@ class Sweep:
     async def run(self, threads: int, jobs: int | None) -> Outcome:
         """Carry out all missing runs, each on `threads` threads, at most `jobs` at a time.
 
-        Raises:
-            ClusterError: No worker is suitable any more.
-            SchedulerLostError: The connection to the scheduler broke.
+        Raises `ClusterError` if no suitable worker is left, `SchedulerLostError` if the scheduler is lost.
         """
         points = self._scenario.points()
         missing = set(self._directory.missing())
@@ -185,9 +183,7 @@ class Sweep:
     async def _attempt(self, point: Point, key: str, task: Future[dict[str, Any]]) -> bool:
         """Await a task and store its result; false if the worker cannot carry out any run.
 
-        Raises:
-            _LostError: The result got lost.
-            KilledWorker, UnsoundError: The run has failed.
+        Raises `_LostError` if the result got lost, `KilledWorker` or `UnsoundError` if the run has failed.
         """
         answer = await self._answer(key, task)
         worker = str(answer.get("worker"))
@@ -221,9 +217,7 @@ class Sweep:
     async def _fetch(self, point: Point, worker: str, answer: dict[str, Any]) -> None:
         """Fetch a large result and store it.
 
-        Raises:
-            _LostError: The worker has gone, or cannot send it.
-            LocalError: It cannot be stored.
+        Raises `_LostError` if the worker has gone or cannot send it, `LocalError` if it cannot be stored.
         """
         files, token = transfer.check_sizes(answer.get("files")), str(answer.get("token"))
         async with self._fetching:

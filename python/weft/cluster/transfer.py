@@ -58,10 +58,8 @@ def check_contents(files: Any) -> dict[str, bytes]:
 async def receive(client: Client, session: str, address: str, token: str, files: dict[str, int], into: Path) -> None:
     """Copy the files of a large result from a worker.
 
-    Raises:
-        UnsoundError: A file has another size than the worker said.
-        LocalError: A file cannot be written.
-        Exception: The worker cannot be reached.
+    Raises `UnsoundError` if a file has another size than the worker said, `LocalError` if one cannot be written, and
+    Dask's errors if the worker cannot be reached.
     """
     for name, size in files.items():
         path, offset = into / name, 0

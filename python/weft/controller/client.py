@@ -19,8 +19,7 @@ _PATIENCE_S = 10.0
 def ask(path: Path, what: str, limit: int) -> dict[str, Any]:
     """Query a running controller.
 
-    Raises:
-        ControllerError: No response in time, permission denied, or the socket may belong to another user.
+    Raises `ControllerError` without a response in time or permission, or if the socket may belong to another user.
     """
     private.check(path.parent)
     try:

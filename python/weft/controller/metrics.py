@@ -67,11 +67,7 @@ class _Reader(Collector):
 
 
 async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
-    """Serve `GET /metrics` on a TCP address.
-
-    Raises:
-        ControllerError: Cannot listen on the address.
-    """
+    """Serve `GET /metrics` on a TCP address. Raises `ControllerError` if it cannot listen there."""
     registry = CollectorRegistry()
     registry.register(_Reader(service))
     ProcessCollector(registry=registry)

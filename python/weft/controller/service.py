@@ -79,11 +79,7 @@ class Service:
     # --- public ---------------------------------------------------------------------------------------------------
 
     async def listen(self) -> str:
-        """Start accepting connections of switches; returns the address.
-
-        Raises:
-            ControllerError: Cannot listen on the address.
-        """
+        """Start accepting switches, and return the address. Raises `ControllerError` if it cannot listen there."""
         address = self.settings.listen
         tls = None if self.settings.tls is None else self.settings.tls.context()
 

@@ -113,9 +113,8 @@ class Expected:
     def read(cls, path: Path) -> Expected:
         """Read a fabric file, or the fabric of a scenario.
 
-        Raises:
-            ScenarioError: The file cannot be read or is not a usable fabric.
-            ControllerError: A switch name implies no datapath id, or two imply the same one.
+        Raises `ScenarioError` if the file cannot be read or is not a usable fabric, `ControllerError` if a switch name
+        implies no datapath id, or two imply the same one.
         """
         fabric = network(path)
         for warning in fabric.warnings:

@@ -24,11 +24,7 @@ class Bridge:
 
 
 def check_bridge(bridge: Bridge) -> None:
-    """Check that Open vSwitch accepts a bridge.
-
-    Raises:
-        EmulationError: Its name, datapath id or a port number is not valid.
-    """
+    """Raise `EmulationError` if Open vSwitch does not accept a bridge's name, datapath id or a port number."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,14}", bridge.name):
         raise EmulationError(
             f"`{bridge.name}` is not a valid bridge name: a letter, then at most 14 letters, digits or `_.-`"

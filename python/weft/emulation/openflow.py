@@ -32,9 +32,7 @@ _DIRECTORY = Path("/run/openvswitch")
 def plan_of(fabric: Path) -> Plan:
     """A plan with a dummy flow for a fabric file with at least two hosts.
 
-    Raises:
-        ScenarioError: The file is not a usable fabric.
-        EmulationError: It has fewer than two hosts.
+    Raises `ScenarioError` if the file is not a usable fabric, `EmulationError` if it has fewer than two hosts.
     """
     from ..topology import fabric as read_fabric
 
@@ -135,8 +133,7 @@ class OpenFlowNetwork(Nodes):
     def start(self) -> None:
         """Start the switches and wait until all links carry frames and the controllers, if any, are connected.
 
-        Raises:
-            EmulationError: A timeout.
+        Raises `EmulationError` after a timeout.
         """
         self.switch.start()
         try:

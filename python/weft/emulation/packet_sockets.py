@@ -17,8 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def packet_sockets(process: int) -> Iterator[socket.socket]:
     """The packet sockets of a process, duplicated with pidfd_getfd(2).
 
-    Raises:
-        EmulationError: The kernel refuses: it is older than 5.6, or the user is not root.
+    Raises `EmulationError` if the kernel refuses: it is older than 5.6, or the user is not root.
     """
     holder = os.pidfd_open(process)
     try:

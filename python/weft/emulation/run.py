@@ -84,9 +84,7 @@ def _refuse_changes(plan: Plan) -> None:
 def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
     """Emulate a plan; `directory` then holds `records.jsonl` and `observed.json`.
 
-    Raises:
-        EmulationError: The emulation failed.
-        KeyboardInterrupt: Ctrl-C; the network is removed.
+    Raises `EmulationError` if that failed; on `KeyboardInterrupt`, the network is removed.
     """
     _write(prepared, directory, prompt=False)
     follow("weft.emulation.inside", directory, told)
@@ -97,9 +95,8 @@ def follow(module: str, directory: Path, told: Told, *, beside: Path | None = No
 
     For a module outside the package `weft`, `beside` is the directory to import it from.
 
-    Raises:
-        EmulationError: It failed; the message is from `failed.json` or the log.
-        KeyboardInterrupt: Ctrl-C; the jail is removed.
+    Raises `EmulationError` if it failed, with the message from `failed.json` or the log; on `KeyboardInterrupt`, the
+    jail is removed.
     """
     log_path = directory / "emulation.log"
     with log_path.open("wb") as log:

@@ -52,9 +52,8 @@ def planned(scenario: Scenario, point: Point) -> Plan:
 def check(scenario: Scenario) -> list[str]:
     """Check that every run can be emulated here; returns distinct warnings.
 
-    Raises:
-        EmulationError: One of them cannot, or this machine cannot emulate at all.
-        ScenarioError: The scenario is not valid.
+    Raises `EmulationError` if one cannot, or this machine cannot emulate at all; `ScenarioError` if the scenario is not
+    valid.
     """
     points, warnings = scenario.check()
     requirements.check()

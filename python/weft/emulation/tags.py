@@ -45,8 +45,7 @@ def fat_tree(plan: Plan) -> FatTree:
 def refuse(plan: Plan) -> None:
     """Check that switches with tags can carry out a plan.
 
-    Raises:
-        EmulationError: See `fat_tree`; or path selection depends on queues that the switch cannot observe.
+    Raises `EmulationError` as `fat_tree`, or if path selection depends on queues that the switch cannot observe.
     """
     if plan.params["choice"] == "least-loaded":
         raise EmulationError(

@@ -119,8 +119,4 @@ def _seen(events: list[Told], edge: str) -> dict[str, Any]:
                 exploration_ps = (event.time_ns - since) * 1000
             if not paths or paths[-1] != way[::-1]:
                 paths.append(way[::-1])
-    return {
-        "exploration_ps": exploration_ps,
-        "moves": max(len(paths) - 1, 0),
-        "path": paths[-1] if paths else [],
-    }
+    return {"exploration_ps": exploration_ps, "moves": max(len(paths) - 1, 0), "path": paths[-1] if paths else []}

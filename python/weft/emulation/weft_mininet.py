@@ -160,8 +160,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
     def settle(self) -> None:
         """Wait until it is known for each port whether a switch is behind it: until then it forwards nothing.
 
-        Raises:
-            ControlError: A timeout.
+        Raises `ControlError` after a timeout.
         """
         until = time.monotonic() + READY_S
         while any(port["role"] == "listening" for port in self.ask("ports")):

@@ -16,8 +16,7 @@ __all__ = ["Trace", "follow", "write"]
 def write(trace: Trace, out: str | Path) -> Path:
     """Write the page of `trace` and return its path.
 
-    Raises:
-        OutputError: It cannot be written; an existing page is left unchanged.
+    Raises `OutputError` if it cannot be written; an existing page is left unchanged.
     """
     path = Path(out)
     write_text(path, render(trace))

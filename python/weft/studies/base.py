@@ -191,9 +191,8 @@ class Study(ABC):
     def run(self, out: Path, size: Size, means: Means) -> Outcome:
         """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
 
-        Raises:
-            OutputError: `out` belongs to another study or size, cannot be written, or a run failed.
-            EmulationError: A part needs emulation, which this machine does not support.
+        Raises `OutputError` if `out` belongs to another study or size, cannot be written, or a run failed;
+        `EmulationError` if a part needs emulation, which this machine does not support.
         """
         self._claim_directory(out, size)
         parts = self.parts(size)

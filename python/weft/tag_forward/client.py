@@ -32,9 +32,7 @@ class Daemon:
     async def ask(self, method: str, what: str, body: str | None = None, patience: float = PATIENCE_S) -> Any:
         """The daemon's response to a request, within `patience` seconds; `what` is the path after ``/v1/``.
 
-        Raises:
-            UnreachableError: No response, or not in time.
-            RefusedError: The daemon refused the request.
+        Raises `UnreachableError` without a response in time, `RefusedError` if the daemon refused the request.
         """
         async with self._turn:
             try:
@@ -57,9 +55,7 @@ class Daemon:
     async def follow(self, what: str) -> AsyncGenerator[Any, None]:
         """The daemon's stream `what`, one object per line, until it ends.
 
-        Raises:
-            UnreachableError: No response.
-            RefusedError: The daemon refused the request.
+        Raises `UnreachableError` without a response, `RefusedError` if the daemon refused the request.
         """
         try:
             async with unix_http.request(self.path, "GET", what) as reply:

@@ -105,11 +105,7 @@ class PacketSprayingEmulated(Study):
     def parts(self, size: Size) -> list[Part]:
         """The same flows with the paper's transport, with Linux's in the simulator, and on real hosts."""
         linux = scenario(size, "linux")
-        return [
-            Simulated(PAPER, scenario(size, "ns3-3.23")),
-            Simulated(SIMULATED, linux),
-            Emulated(EMULATED, linux),
-        ]
+        return [Simulated(PAPER, scenario(size, "ns3-3.23")), Simulated(SIMULATED, linux), Emulated(EMULATED, linux)]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """The effect of spraying on short and long flows in each part, and agreement of simulation and emulation."""

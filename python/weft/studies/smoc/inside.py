@@ -94,11 +94,7 @@ class Transfer:
             "mptcp": counters,
             "controller": self._shown | self._controller.ask("status"),
             "processors": self._processors.report() | {"own_share": self._own_share},
-            "stack": {
-                "congestion": network.stack.congestion,
-                "route": network.route,
-                "settings": network.settings,
-            },
+            "stack": {"congestion": network.stack.congestion, "route": network.route, "settings": network.settings},
             "shaping": "read back",
             "warnings": network.warnings + ([] if self._subflows else [NONE_SEEN]),
             "versions": stack.versions()

@@ -10,18 +10,7 @@ import polars as pl
 
 from ...statistics import Estimate, estimate
 from ..rows import Finding, decided
-from .measures import (
-    beside,
-    change,
-    differ,
-    each,
-    improvement,
-    percent,
-    pooled,
-    settled,
-    unfinished,
-    values,
-)
+from .measures import beside, change, differ, each, improvement, percent, pooled, settled, unfinished, values
 from .scenarios import COLD, DISTRIBUTIONS, MAIN, OVER, PAPER_SCHEMES, VARIANTS
 from .table import Tables
 
