@@ -22,8 +22,7 @@ def check(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     Returns:
         JSON ``{"name", "description", "baseline", "points": [{"id", "label", "overrides", "seed"}], "warnings"}``.
 
-    Raises:
-        ScenarioError: The scenario is not valid.
+    Raises `ScenarioError` if the scenario is not valid.
     """
 
 def run(
@@ -76,40 +75,32 @@ class SweepDirectory:
     def input(self, file: str, offset: int, length: int) -> bytes:
         """A piece of the contents of one of these files, as read when the directory was opened.
 
-        Raises:
-            ValueError: The scenario does not name this file.
+        Raises `ValueError` if the scenario does not name this file.
         """
 
     def begin(self, point_id: str) -> str:
         """Create an empty directory for the result of a run and return its path; `weft run` removes leftover ones.
 
-        Raises:
-            OSError: It cannot be created.
+        Raises `OSError` if it cannot be created.
         """
 
     def complete(self, point_id: str, temporary: str) -> None:
         """Give a directory that `begin` created the name of the run's result.
 
-        Raises:
-            OSError: It cannot be renamed.
+        Raises `OSError` if it cannot be renamed.
         """
 
     def close(self, timings: list[str]) -> None:
         """Add entries (JSON) to ``performance.json`` and unlock the directory.
 
-        Raises:
-            OSError: The file cannot be written.
+        Raises `OSError` if the file cannot be written.
         """
 
 class Runs:
     """The runs of a scenario, to be carried out one at a time."""
 
     def __init__(self, text: str, name: str, sets: list[str]) -> None:
-        """Read the scenario.
-
-        Raises:
-            ScenarioError: It is not valid.
-        """
+        """Read the scenario. Raises `ScenarioError` if it is not valid."""
 
     def run(
         self,
@@ -134,8 +125,7 @@ class Runs:
             left then. ``timing`` is an entry of ``performance.json``, ``one_thread`` the reason if the run had one
             thread although it was given more, else null.
 
-        Raises:
-            ScenarioError: There is no such run.
+        Raises `ScenarioError` if there is no such run.
         """
 
 def explore(
@@ -156,8 +146,7 @@ def explore(
         JSON ``{"name", "label", "seed", "scheme", "flow", "flows", "lock_ps", "fabric", "scenes", "no_recovery"}``;
         see `weft.exploring.trace`.
 
-    Raises:
-        ScenarioError: The scenario is not valid, no scheme explores, or the flow does not exist.
+    Raises `ScenarioError` if the scenario is not valid, no scheme explores, or the flow does not exist.
     """
 
 def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) -> str:
@@ -186,8 +175,7 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``routes``: the initial next hops; here and in reroutes, in the format of `routes` for `ecmp` and `spray`,
           else null.
 
-    Raises:
-        ScenarioError: The scenario is not valid, or has no such run.
+    Raises `ScenarioError` if the scenario is not valid, or has no such run.
     """
 
 def routes(text: str, name: str, base_dir: str, sets: list[str], point_id: str, down: list[int]) -> str:
@@ -198,8 +186,7 @@ def routes(text: str, name: str, base_dir: str, sets: list[str], point_id: str, 
     Returns:
         JSON ``{switch: {host: [port, ...]}}``, ports in order; hosts that a switch cannot reach are left out.
 
-    Raises:
-        ScenarioError: The scenario is not valid, or has no such run or link.
+    Raises `ScenarioError` if the scenario is not valid, or has no such run or link.
     """
 
 def open_emulated(text: str, name: str, base_dir: str, sets: list[str], out_dir: str) -> str:
@@ -241,22 +228,20 @@ def write_emulated(
 def fabric(text: str, name: str, base_dir: str, sets: list[str], measured: bool) -> str:
     """The fabric of a scenario as JSON: name, nodes, links, warnings; if `measured`, also counts, paths and bisection.
 
-    Raises:
-        ScenarioError: The scenario is not valid.
+    Raises `ScenarioError` if the scenario is not valid.
     """
 
 def fabric_file(path: str, measured: bool) -> str:
     """Like `fabric`, for a fabric file (Weft TOML, GraphML or node-link JSON).
 
-    Raises:
-        ScenarioError: The file cannot be read or is not valid.
+    Raises `ScenarioError` if the file cannot be read or is not valid.
     """
 
 def fabric_as(target: str, text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """The fabric of a scenario as the text of a fabric file, in the format of `target`'s extension.
 
-    Raises:
-        ScenarioError: The scenario is not valid, the extension is unknown, or the format cannot represent a name.
+    Raises `ScenarioError` if the scenario is not valid, the extension is unknown, or the format cannot represent a
+    name.
     """
 
 def fabric_file_as(target: str, path: str) -> str:
@@ -269,8 +254,7 @@ def fabric_file_as(target: str, path: str) -> str:
 def network_file(path: str) -> str:
     """Name, nodes, links and warnings of a fabric file that need not have hosts.
 
-    Raises:
-        ScenarioError: The file cannot be read or is not valid.
+    Raises `ScenarioError` if the file cannot be read or is not valid.
     """
 
 def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, order: str, count: int) -> str:
@@ -287,8 +271,7 @@ def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, ord
     Returns:
         JSON ``[[nodes, edges], ...]``, both lists of numbers.
 
-    Raises:
-        ValueError: The order or a node does not exist.
+    Raises `ValueError` if the order or a node does not exist.
     """
 
 def nearest(name: str, candidates: list[str]) -> str | None:
@@ -404,8 +387,7 @@ class Controller:
                   allow any link between the two. `show` uses these names for switches; for others, the datapath id, 16
                   hexadecimal digits.
 
-        Raises:
-            ValueError: A setting is not valid; the message gives the key and the valid values.
+        Raises `ValueError` if a setting is not valid; the message gives the key and the valid values.
         """
 
     def received(
@@ -543,8 +525,7 @@ class OpenFlow:
     def echo_reply(xid: int, data: bytes) -> bytes:
         """The reply to an echo request with its data.
 
-        Raises:
-            ValueError: The message would have more than 65535 bytes.
+        Raises `ValueError` if the message would have more than 65535 bytes.
         """
 
     @staticmethod
@@ -587,8 +568,7 @@ class OpenFlow:
     def versions(hello: bytes) -> list[int]:
         """The versions that a Hello offers: those in its bitmap, else all up to the version in its header.
 
-        Raises:
-            ValueError: It is malformed.
+        Raises `ValueError` if it is malformed.
         """
 
     @staticmethod
@@ -606,8 +586,7 @@ class OpenFlow:
         * ``count``: number of rules;
         * ``description``: hardware and software, as bytes.
 
-        Raises:
-            ValueError: It is malformed.
+        Raises `ValueError` if it is malformed.
         """
 
 def tag_forward_state(k: int, external: int = 0) -> str:
@@ -646,8 +625,7 @@ class GatePlan:
             width: Width of the tags.
             external_places: Number of external links per core to reserve gates for; k/2 by default.
 
-        Raises:
-            ScenarioError: The text is not a valid fabric.
+        Raises `ScenarioError` if the text is not a valid fabric.
         """
 
     @staticmethod
@@ -659,11 +637,7 @@ class GatePlan:
         width: str = "narrow",
         external_places: int | None = None,
     ) -> GatePlan:
-        """The plan of a scenario's fabric, at its first point.
-
-        Raises:
-            ScenarioError: The scenario is not valid.
-        """
+        """The plan of a scenario's fabric, at its first point. Raises `ScenarioError` if the scenario is not valid."""
 
     @staticmethod
     def fat_tree(k: int, routers: int = 0, width: str = "narrow") -> GatePlan:
@@ -675,8 +649,8 @@ class GatePlan:
         Args:
             switches: A JSON list in the format of ``switches`` in `json`. `peer` is optional.
 
-        Raises:
-            ValueError: They are malformed or violate a property: the message names property, switch, port and gates.
+        Raises `ValueError` if they are malformed or violate a property: the message names property, switch, port and
+        gates.
         """
 
     def json(self) -> str:
@@ -700,19 +674,14 @@ class GatePlan:
         """For DOWN, then for UP: the bits that the highest gate needs, and those available in the tag."""
 
     def choices(self, source: str, destination: str) -> int:
-        """Number of paths between two hosts.
-
-        Raises:
-            ValueError: There is no such host.
-        """
+        """Number of paths between two hosts. Raises `ValueError` if there is no such host."""
 
     def steering(self, source: str, destination: str, choice: int) -> tuple[str, int, int, int] | None:
         """The steering of a path: the source's switch, its outgoing gate, UP, DOWN.
 
         None if the path does not exist. If the gate pops tags (also the last of `route`), none is pushed.
 
-        Raises:
-            ValueError: There is no such host.
+        Raises `ValueError` if there is no such host.
         """
 
     def route(self, source: str, destination: str, choice: int) -> list[tuple[str, int, int]] | None:
@@ -720,8 +689,7 @@ class GatePlan:
 
         None if the path does not exist.
 
-        Raises:
-            ValueError: There is no such host.
+        Raises `ValueError` if there is no such host.
         """
 
 class Provisioner:
@@ -738,8 +706,7 @@ class Provisioner:
             plan: The gates.
             addresses: The IP addresses of hosts, by name; there are no rules for a host without any.
 
-        Raises:
-            ValueError: A host does not exist, or an address is not valid.
+        Raises `ValueError` if a host does not exist, or an address is not valid.
         """
 
     def gates(self, switch: str) -> str:

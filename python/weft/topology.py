@@ -179,7 +179,7 @@ def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True)
         ScenarioError: The file cannot be read or describes no usable fabric.
     """
     path = Path(path)
-    if (text := _scenario_of(path, sets)) is not None:
+    if (text := scenario_text(path, sets)) is not None:
         answer = _weft.fabric(text, path.name, str(path.parent), list(sets), measured)
     else:
         answer = _weft.fabric_file(str(path), measured)
@@ -201,7 +201,7 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
     path, target = Path(path), Path(target)
     if target.exists() and path.exists() and target.samefile(path):
         raise ScenarioError(f"{target} is the input file: give another output file")
-    if (text := _scenario_of(path, sets)) is not None:
+    if (text := scenario_text(path, sets)) is not None:
         content = _weft.fabric_as(str(target), text, path.name, str(path.parent), list(sets))
     else:
         content = _weft.fabric_file_as(str(target), str(path))
@@ -215,29 +215,26 @@ def network(path: str | Path) -> Fabric:
         ScenarioError: The file cannot be read or describes no usable fabric.
     """
     path = Path(path)
-    if _scenario_of(path) is not None:
+    if scenario_text(path) is not None:
         return fabric(path, measured=False)
     return Fabric.from_json(json.loads(_weft.network_file(str(path))))
 
 
-def _scenario_of(path: Path, sets: Sequence[str] = ()) -> str | None:
-    """The text of a scenario, or None for a fabric file, which `sets` cannot change."""
-    text = scenario_text(path) if path.suffix.lower() == ".toml" else None
-    if text is None and sets:
-        raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
-    return text
+def scenario_text(path: Path, sets: Sequence[str] = ()) -> str | None:
+    """The text of a scenario, or None for a fabric file, which `sets` cannot change.
 
-
-def scenario_text(path: Path) -> str | None:
-    """The text of a TOML file if it is a scenario, None if it is a fabric file.
-
-    A file that is not valid TOML counts as a scenario: the scenario reader reports the position of the error.
+    A TOML file that is not valid counts as a scenario: the scenario reader reports the position of the error.
     """
-    text = read_text(path)
-    try:
-        return text if "fabric" in tomllib.loads(text) else None
-    except tomllib.TOMLDecodeError:
-        return text
+    if path.suffix.lower() == ".toml":
+        text = read_text(path)
+        try:
+            if "fabric" in tomllib.loads(text):
+                return text
+        except tomllib.TOMLDecodeError:
+            return text
+    if sets:
+        raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
+    return None
 
 
 def read_text(path: Path) -> str:

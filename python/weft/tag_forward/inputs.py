@@ -20,11 +20,8 @@ def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = 
     list as ``switches``. Raises `TagForwardError` if the fabric is not a fat-tree, the tag is too narrow, or the given
     gates violate a property, and `ScenarioError` if a file cannot be read.
     """
-    text = scenario_text(path) if path.suffix.lower() == ".toml" else None
-    if text is None and sets:
-        raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
     try:
-        if text is not None:
+        if (text := scenario_text(path, sets)) is not None:
             computed = GatePlan.of_scenario(text, path.name, str(path.parent), list(sets), width)
         else:
             computed = GatePlan.of_file(str(path), read_text(path), width)
