@@ -73,19 +73,20 @@ def show(document: dict[str, Any]) -> None:
 
 def main(
     rounds: Annotated[int, typer.Option(min=1, help="rounds of each command")] = 3,
-    seeds: Annotated[int, typer.Option(min=1, help="seeds; 200 runs each")] = 10,
+    seeds: Annotated[int, typer.Option(min=1, help="seeds; 200 runs each, of 8 schemes at 25 loads")] = 10,
     flows: Annotated[int, typer.Option(min=10, help="flows per run")] = 5_000,
     samples: Annotated[int, typer.Option(min=2, help="sample times per run")] = 100,
-    quick: Annotated[bool, typer.Option("--quick", help="smoke test: 200 small runs, one round")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="smoke test: 16 small runs, one round")] = False,
     output: Output = None,
 ) -> None:
     """Benchmark the commands that read results on 2 000 runs with 10 million flows (docs/results.md)."""
+    loads = 25
     if quick:
-        rounds, seeds, flows, samples = 1, 1, 200, 10
+        loads, rounds, seeds, flows, samples = 2, 1, 1, 200, 10
     document: dict[str, Any] = describe() | {"flows": flows, "samples": samples, "rounds": rounds}
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder, telling() as tell, noise() as seen:
         directory = Path(folder) / "sweep"
-        document["runs"] = make(directory, seeds, flows, samples, tell)
+        document["runs"] = make(directory, loads, seeds, flows, samples, tell)
         document["commands"] = {}
         for name in COMMANDS:
             tell(f"weft {name}")

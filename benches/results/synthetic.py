@@ -12,14 +12,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMES = ("single_path", "ecmp", "spray", "drill", "conga", "letflow", "hula", "wcmp")
-LOADS = 25
 
 
-def make(directory: Path, seeds: int, flows: int, samples: int, tell: Callable[[str], None]) -> int:
-    """Make `directory`: all schemes at all loads with `seeds` seeds; return the number of runs."""
+def make(directory: Path, loads: int, seeds: int, flows: int, samples: int, tell: Callable[[str], None]) -> int:
+    """Make `directory`: all schemes at so many loads with `seeds` seeds; return the number of runs."""
     sample = _sample()
-    sweep = {"scheme.name": list(SCHEMES), "traffic.load": [round(0.04 + 0.035 * i, 3) for i in range(LOADS)]}
-    runs = len(SCHEMES) * LOADS * seeds
+    sweep = {"scheme.name": list(SCHEMES), "traffic.load": [round(0.04 + 0.035 * i, 3) for i in range(loads)]}
+    runs = len(SCHEMES) * loads * seeds
     # The list of all runs; they are filled in by several processes.
     sample.write_results(directory, sweep, seeds, missing=runs, baseline="ecmp")
     index = json.loads((directory / "sweep.json").read_text())

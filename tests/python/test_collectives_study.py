@@ -115,8 +115,10 @@ def test_the_figure_has_all_panels(tmp_path):
 def test_every_way_runs_and_the_tables_have_all_of_them(tmp_path, monkeypatch, seeds):
     monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 1, seeds))
     if seeds == 1:
-        # One fabric of two, that with fewer paths.
+        # One fabric of two, that with fewer paths, and few rounds.
         monkeypatch.delitem(setups.STATES, "whole")
+        monkeypatch.setattr(setups, "ROUNDS", 4)
+        monkeypatch.setattr(parts, "WARM_UP", 1)
     study = Collectives()
     outcome = study.run(tmp_path / "study", Size.quick, Means())
     cases = len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
