@@ -50,21 +50,21 @@ pub struct Settings {
     pub fabric: Option<ExpectedFabric>,
 }
 
-/// The kind of controller.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Subflows of one connection take disjoint paths.
-    #[default]
-    Smoc,
-    /// All traffic takes one spanning tree.
-    SpanningTree,
+words! {
+    /// The kind of controller.
+    #[derive(Default)]
+    pub enum Kind {
+        /// Subflows of one connection take disjoint paths.
+        #[default]
+        Smoc = "smoc",
+        /// All traffic takes one spanning tree.
+        SpanningTree = "spanning-tree",
+    }
 }
 
 words! {
     /// The path of a subflow's reverse direction.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Default)]
     pub enum Reverse {
         /// The same path.
         #[default]
@@ -76,8 +76,7 @@ words! {
 
 words! {
     /// The path of its set that a subflow takes.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Default)]
     pub enum Pick {
         /// The one that the fewest subflows of its connection take, the first of several.
         #[default]
@@ -87,15 +86,16 @@ words! {
     }
 }
 
-/// Who answers address requests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArpMode {
-    /// The controller, if it knows the answer.
-    #[default]
-    Proxy,
-    /// The host itself; the request goes only to that host if it is known.
-    Pass,
+words! {
+    /// Who answers address requests.
+    #[derive(Default)]
+    pub enum ArpMode {
+        /// The controller, if it knows the answer.
+        #[default]
+        Proxy = "proxy",
+        /// The host itself; the request goes only to that host if it is known.
+        Pass = "pass",
+    }
 }
 
 /// Table size and rate limits.

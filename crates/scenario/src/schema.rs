@@ -150,7 +150,7 @@ fn object(keys: &[Key], required: &[&str]) -> Json {
 fn properties(keys: &[Key]) -> Map<String, Json> {
     let one = |key: &Key| {
         let kind = if key.name == "link" { link_schema() } else { of_kind(key.kind) };
-        (key.name.to_owned(), described(kind, &with_default(key.doc, key.default)))
+        (key.name.to_owned(), described(kind, &with_default(key.doc, &key.default())))
     };
     keys.iter().map(one).collect()
 }
@@ -171,6 +171,7 @@ fn of_kind(kind: Kind) -> Json {
         Kind::Rate => json!({ "type": "string", "pattern": RATE }),
         Kind::Bytes => json!({ "type": "string", "pattern": BYTES }),
         Kind::Limit => json!({ "type": "string", "pattern": LIMIT }),
+        Kind::Word(words) => json!({ "enum": words }),
         Kind::Choice(choices) => json!({ "enum": choices() }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Counts => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),

@@ -93,11 +93,8 @@ impl Settings {
         let transport_keys = keys.collect();
         let rto_at =
             section.as_ref().map_or_else(Span::default, |section| scheme::At::of(section).key("rto"));
-        let run = match root.section("run") {
-            Some(section) => Run::decode(&section),
-            None => Run::decode(&Section { path: "run".into(), table: &Table::default(), ..root.clone() }),
-        };
-        let measure = run.and_then(|run| Measure::decode(root.section("measure").as_ref(), &run));
+        let run = Run::decode(&root.section_or_empty("run"));
+        let measure = run.and_then(|run| Measure::decode(&root.section_or_empty("measure"), &run));
         let events: Vec<Option<EventSettings>> =
             root.sections("event").iter().map(EventSettings::decode).collect();
         let events = events.into_iter().collect::<Option<Vec<_>>>();

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+#[doc(hidden)]
+pub use serde;
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Duration};
@@ -305,7 +307,7 @@ pub const fn joined<const N: usize>(lists: &[&[ParamInfo]]) -> [ParamInfo; N] {
     all
 }
 
-/// Declares the type of a parameter that is one of several words.
+/// Declares the type of a value that is one of several words, read and written as this word.
 #[macro_export]
 macro_rules! words {
     (
@@ -335,9 +337,41 @@ macro_rules! words {
         impl $crate::Param for $Name {
             fn of(value: &$crate::ParamValue) -> Option<Self> {
                 match value {
-                    $($crate::ParamValue::Text(text) if text == $word => Some(Self::$Word),)+
+                    $crate::ParamValue::Text(text) => text.parse().ok(),
                     _ => None,
                 }
+            }
+        }
+
+        impl std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $Name {
+            type Err = String;
+
+            /// The error is the text itself.
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$Word),)+
+                    other => Err(other.to_owned()),
+                }
+            }
+        }
+
+        impl $crate::param::serde::Serialize for $Name {
+            fn serialize<S: $crate::param::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> $crate::param::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: $crate::param::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use $crate::param::serde::de::Error;
+                let text = <String as $crate::param::serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(|text: String| D::Error::unknown_variant(&text, Self::WORDS))
             }
         }
     };

@@ -100,12 +100,9 @@ pub(crate) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// The default of `reaction`.
-const REACTION: Duration = Duration::from_ms(10);
-
 /// The keys of every shape.
 pub(crate) const COMMON_KEYS: &[Key] = &[
-    key("rate", Kind::Rate, "10 Gbps", "link rate, each direction"),
+    key("rate", Kind::Rate, "", "link rate, each direction").of(|| LinkSpec::default().rate.to_string()),
     key("failed", Kind::Texts, "", "links that are down from the start, such as \"e0-a1\""),
     key("link", Kind::Tables(CABLE_KEYS), "", "single links that differ"),
     key(
@@ -116,7 +113,7 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
     ),
     key(
         "host_queue",
-        Kind::Either(&[Kind::Limit, Kind::Choice(|| vec![HostQueue::AS_SWITCHES])]),
+        Kind::Either(&[Kind::Limit, Kind::Word(&[HostQueue::AS_SWITCHES])]),
         "4 packets",
         "queue of a host's own interface: sources wait in turn while it is full; as-switches: it drops and marks",
     ),
@@ -159,9 +156,10 @@ pub(crate) struct FabricSettings {
     links: LinkSettings,
     failed: Vec<At<String>>,
     cables: Vec<Cable>,
-    reaction: Option<At<Duration>>,
+    /// Time from a change of a link until computed routes take it into account.
+    pub(crate) reaction: Duration,
     buffer: Option<At<SharedBuffer>>,
-    host_queue: Option<At<HostQueue>>,
+    host_queue: HostQueue,
 }
 
 /// The origin of the fabric.
@@ -215,6 +213,8 @@ impl FabricSettings {
         let oversubscription = section.get::<f64>("oversubscription");
         let bottleneck_delay = section.get("bottleneck_delay");
         let failed = section.list("failed").map(|list| list.value).unwrap_or_default();
+        let (reaction, host_queue) =
+            (section.value(COMMON_KEYS, "reaction"), section.value(COMMON_KEYS, "host_queue"));
         if let (Some(_), Some(ratio)) = (rates[2], oversubscription) {
             let label = "expected `fabric_rate` or `oversubscription`, not both";
             section.problem(ratio.span, "the rate of the uplinks is given twice", label);
@@ -229,9 +229,9 @@ impl FabricSettings {
             bottleneck_delay,
             links,
             failed,
-            reaction: section.get("reaction"),
+            reaction: reaction?,
             buffer: buffer(section),
-            host_queue: section.get("host_queue"),
+            host_queue: host_queue?,
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -284,11 +284,6 @@ impl FabricSettings {
         }
     }
 
-    /// Time from a change of a link until computed routes take it into account.
-    pub(crate) fn reaction(&self) -> Duration {
-        self.reaction.map_or(REACTION, |at| at.value)
-    }
-
     /// The fabric.
     pub(crate) fn build(&self, loader: Loader<'_>, problems: &Problems) -> Option<Fabric> {
         let fabric = match &self.kind {
@@ -309,7 +304,7 @@ impl FabricSettings {
         let fabric = self.change(fabric.ok()?, problems)?;
         let buffered = fabric.with_buffer(self.buffer.map(|at| at.value));
         buffered
-            .map(|fabric| fabric.with_host_queue(self.host_queue.map_or(HostQueue::default(), |at| at.value)))
+            .map(|fabric| fabric.with_host_queue(self.host_queue))
             .map_err(|error| {
                 let cables = self.cables.iter().rev().find_map(|cable| cable.links.span_of(&error));
                 let shared = self

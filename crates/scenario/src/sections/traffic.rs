@@ -31,15 +31,15 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
     key("truncate", Kind::Bytes, "", "leave out larger flows"),
     key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
     key("scale_to_mean", Kind::Bytes, "", "scale all sizes to this mean"),
-    key("arrivals", Kind::Choice(arrivals), "poisson", "arrival process"),
+    key("arrivals", Kind::Word(Arrivals::WORDS), "poisson", "arrival process"),
     key("load", Kind::Number, "", "offered load, as a fraction of link capacity"),
-    key("load_of", Kind::Choice(loads), "fabric-uplinks", "links whose capacity the load refers to"),
+    key("load_of", Kind::Word(LoadOf::WORDS), "fabric-uplinks", "links whose capacity the load refers to"),
     key("flows_per_second", Kind::Number, "", "arrival rate, instead of a load"),
     key("flows", Kind::Count(0), "", "number of flows; with a load, the maximum"),
     key(
         "pairs",
         Kind::Either(&[
-            Kind::Choice(|| pairs::WORDS.to_vec()),
+            Kind::Word(pairs::WORDS),
             Kind::Table(pairs::FORMS),
             Kind::List(&Kind::Pair(&Kind::Text)),
         ]),
@@ -96,14 +96,6 @@ const FLOW_KEYS: &[Key] = &[
     key("after_acknowledged", Kind::Texts, "", "flows that must be acknowledged before this one starts"),
     key("delay", Kind::Duration, "0 s", "time from then to the start"),
 ];
-
-fn arrivals() -> Vec<&'static str> {
-    Arrivals::ALL.iter().map(|arrivals| arrivals.name()).collect()
-}
-
-fn loads() -> Vec<&'static str> {
-    LoadOf::ALL.iter().map(|of| of.name()).collect()
-}
 
 /// A group as written.
 #[derive(Clone, Debug)]
@@ -197,7 +189,8 @@ impl GroupSettings {
             Some(&"flow_list") => Source::Listed(decode_list(section)?),
             Some(&"collective") => {
                 let ranks = RankSettings::decode(section);
-                let (start, jitter) = (span_of(section, "start")?, span_of(section, "jitter")?);
+                let (start, jitter) =
+                    (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
                 Source::Collective(collective::decode(section, start, jitter)?, ranks?)
             }
             Some(_) => Source::Trace(section.get("trace")?, RankSettings::decode(section)?),
@@ -300,15 +293,12 @@ impl GroupSettings {
 impl DrawnSettings {
     fn decode(section: &Section<'_>) -> Option<Self> {
         let sizes = SizesSettings::decode(section);
-        let pairs = PairsSettings::decode(section);
-        let choices = Arrivals::ALL.map(|arrivals| (arrivals.name(), arrivals));
-        let arrivals = match section.node("arrivals") {
-            None => Some(Arrivals::default()),
-            Some(_) => section.choice("arrivals", &choices).map(|at| at.value),
-        };
+        let pairs = section.node_or_default(DRAWN_KEYS, "pairs");
+        let pairs = pairs.and_then(|node| PairsSettings::decode(section, &node));
+        let arrivals = section.value(DRAWN_KEYS, "arrivals");
         let intensity = decode_intensity(section);
         let flows = section.get::<u64>("flows").map(|flows| flows.value);
-        let (start, jitter) = (span_of(section, "start"), span_of(section, "jitter"));
+        let (start, jitter) = (section.value(DRAWN_KEYS, "start"), section.value(DRAWN_KEYS, "jitter"));
         Some(Self {
             sizes: sizes?,
             arrivals: arrivals?,
@@ -369,26 +359,12 @@ pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems
     }
 }
 
-/// A duration, zero if missing; `None` if invalid.
-fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
-    match section.node(key) {
-        None => Some(Duration::ZERO),
-        Some(_) => section.get::<Duration>(key).map(|at| at.value),
-    }
-}
-
 /// Load or flows per second; the outer `None` means invalid.
 fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
-    let of = match section.node("load_of") {
-        None => LoadOf::default(),
-        Some(node) => {
-            if section.node("load").is_none() {
-                let label = "expected `load` as well";
-                section.problem(node.span, "`load_of` has no effect without `load`", label);
-            }
-            section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
-        }
-    };
+    if let (Some(node), None) = (section.node("load_of"), section.node("load")) {
+        section.problem(node.span, "`load_of` has no effect without `load`", "expected `load` as well");
+    }
+    let of = section.value(DRAWN_KEYS, "load_of")?;
     if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
         let label = "expected `load` or `flows_per_second`, not both";
         section.problem(rate.span, "the arrival rate is given twice", label);
@@ -430,7 +406,7 @@ impl Listed {
     fn decode(section: &Section<'_>) -> Option<Self> {
         section.only(&[FLOW_KEYS]);
         let (src, dst, bytes) = (section.need("src"), section.need("dst"), section.need::<Bytes>("bytes"));
-        let (start, dscp) = (span_of(section, "start"), dscp(section));
+        let (start, dscp) = (section.value(FLOW_KEYS, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
         let mut after = Vec::new();
         for (key, point) in [("after_received", Point::Received), ("after_acknowledged", Point::Acknowledged)]
@@ -462,7 +438,7 @@ impl Listed {
             ports: sport.zip(dport),
             id: section.get("id"),
             after,
-            delay: span_of(section, "delay")?,
+            delay: section.value(FLOW_KEYS, "delay")?,
         })
     }
 

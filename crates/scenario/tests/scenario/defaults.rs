@@ -7,7 +7,7 @@ use weft_scenario::{Plan, Scenario, schema};
 use weft_switching::{Schemes, registry};
 
 /// Scenarios in which every key with a default has its place.
-const SCENARIOS: [&str; 2] = [
+const SCENARIOS: [&str; 3] = [
     r#"
 [fabric]
 kind = "spine-leaf"
@@ -35,10 +35,24 @@ bytes = "100 kB"
 [scheme]
 name = "ecmp"
 "#,
+    r#"
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+[traffic]
+flow_list = [
+    { src = "h0", dst = "h2", bytes = "1 kB", id = "first" },
+    { src = "h0", dst = "h2", bytes = "1 kB", after_received = ["first"] },
+]
+[scheme]
+name = "ecmp"
+"#,
 ];
 
 /// Keys whose default depends on others.
-const COMPUTED: [&str; 10] = [
+const COMPUTED: [&str; 12] = [
     "fabric.fabric_rate",
     "fabric.host_rate",
     "fabric.pfc.headroom",
@@ -48,6 +62,8 @@ const COMPUTED: [&str; 10] = [
     "measure.window",
     "run.limit",
     "traffic.class",
+    "traffic.flow_list.1.class",
+    "traffic.flow_list.1.dscp",
     "traffic.ranks",
 ];
 
@@ -73,6 +89,9 @@ fn defaults(path: &str, schema: &Json, found: &mut Vec<(String, String)>) {
             found.push((path.clone(), default.trim_end_matches(')').to_owned()));
         }
         defaults(&path, schema, found);
+        if key == "flow_list" {
+            defaults(&format!("{path}.1"), &schema["items"], found);
+        }
     }
 }
 
