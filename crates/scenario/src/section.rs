@@ -3,7 +3,7 @@
 
 use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
 use weft_traffic::{Algorithm, Arrivals, LoadOf, Placement, Reuse};
-use weft_units::{Bytes, Duration, QuantityError, Rate};
+use weft_units::{Bytes, Duration, ParamInfo, ParamKind, ParamValue, QuantityError, Rate};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::{list, nearest, suggest};
@@ -184,20 +184,47 @@ impl<'a> Section<'a> {
         match T::read(node) {
             Ok(value) => Some(At { value, span: node.span }),
             Err(why) => {
-                let message = format!("`{path}` is {}, not {}", node.describe(), T::WHAT);
-                self.problems.add(match &node.value {
-                    Value::Text(text) if !T::CHOICES.is_empty() => {
-                        unknown(path, text, node.span, T::CHOICES.iter().copied())
-                    }
-                    Value::List(_) => {
-                        let problem = Problem::at(node.span, message).label("expected one value");
-                        problem.help(sweep_instead(path, node))
-                    }
-                    _ => Problem::at(node.span, message).label(why),
-                });
+                self.problems.add(unreadable(path, node, T::WHAT, T::CHOICES, why));
                 None
             }
         }
+    }
+
+    /// The value of the parameter `param`; `None` if missing or invalid. If it has another kind, the label of the problem
+    /// ends with `note`.
+    pub(crate) fn param(&self, param: &ParamInfo, note: &str) -> Option<ParamValue> {
+        fn of<T: Read>(node: &Node, value: fn(T) -> ParamValue) -> (&str, Result<ParamValue, String>) {
+            (T::WHAT, T::read(node).map(value))
+        }
+        let node = self.node(param.name)?;
+        let (what, value) = match param.kind {
+            ParamKind::Choice(_) => of(node, ParamValue::Text),
+            ParamKind::Duration => of(node, ParamValue::Duration),
+            ParamKind::Bytes => of(node, ParamValue::Bytes),
+            ParamKind::Rate => of(node, ParamValue::Rate),
+            ParamKind::Count => of(node, ParamValue::Count),
+            ParamKind::Number => of(node, ParamValue::Number),
+            ParamKind::Flag => of(node, ParamValue::Flag),
+        };
+        let path = self.path_of(param.name);
+        let problem = match (value, param.kind) {
+            (Ok(ParamValue::Text(text)), ParamKind::Choice(words)) if !words.contains(&text.as_str()) => {
+                unknown(&path, &text, node.span, words.iter().copied())
+            }
+            (Ok(value), _) => match param.refusal(&value) {
+                None => return Some(value),
+                Some(valid) => {
+                    Problem::at(node.span, format!("`{path}` is {value}")).label(format!("expected {valid}"))
+                }
+            },
+            (Err(_), ParamKind::Choice(words)) => {
+                let why = format!("expected one of {}{note}", list(words.iter().copied()));
+                unreadable(&path, node, what, &[], why)
+            }
+            (Err(why), _) => unreadable(&path, node, what, &[], why + note),
+        };
+        self.problems.add(problem);
+        None
     }
 
     /// The values of a list.
@@ -214,10 +241,12 @@ impl<'a> Section<'a> {
         Some(At { value: values.into_iter().collect::<Option<Vec<_>>>()?, span: node.span })
     }
 
-    /// The value of a key with a few choices.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<At<T>> {
-        let text = self.get::<String>(key)?;
-        self.choose(&text, key, choices)
+    /// The word that `key` has, or its default; `None` if it is invalid.
+    pub(crate) fn choice(&self, key: &Key) -> Option<&'static str> {
+        let Kind::Choice(words) = key.kind else { return None };
+        let choices: Vec<_> = words().into_iter().map(|word| (word, word)).collect();
+        let text = self.get_or_default::<String>(&[*key], key.name)?;
+        self.choose(&text, key.name, &choices).map(|at| at.value)
     }
 
     /// The choice that `text` names.
@@ -281,6 +310,17 @@ impl<'a> Section<'a> {
     /// Reports a problem at a position, with the expected value.
     pub(crate) fn problem(&self, span: Span, message: impl Into<String>, label: impl Into<String>) {
         self.problems.add(Problem::at(span, message).label(label));
+    }
+}
+
+/// The problem that the value of the key `path` is not `what`; `why` adds to this. If only `choices` are valid, a text is
+/// none of them.
+fn unreadable(path: &str, node: &Node, what: &str, choices: &[&str], why: String) -> Problem {
+    let problem = Problem::at(node.span, format!("`{path}` is {}, not {what}", node.describe()));
+    match &node.value {
+        Value::Text(text) if !choices.is_empty() => unknown(path, text, node.span, choices.iter().copied()),
+        Value::List(_) => problem.label("expected one value").help(sweep_instead(path, node)),
+        _ => problem.label(why),
     }
 }
 

@@ -251,7 +251,7 @@ impl FabricSettings {
             return None;
         }
         let choices: Vec<_> = SHAPES.iter().map(|shape| (shape.name, shape)).collect();
-        let shape = section.choice("kind", &choices)?.value;
+        let shape = section.choose(&section.get("kind")?, "kind", &choices)?.value;
         let keys = keys_of(shape);
         let known = |name: &str| keys.iter().any(|key| key.name == name) || name == "kind";
         for entry in section.table.0.iter().filter(|entry| !known(&entry.key)) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 use weft_scenario::{Plan, Scenario, schema};
 use weft_switching::{Schemes, registry};
+use weft_transport::Protocol;
 
 /// Scenarios in which every key with a default has its place.
 const SCENARIOS: [&str; 3] = [
@@ -149,5 +150,23 @@ fn the_default_of_a_scheme_s_parameter_spelled_out_changes_nothing() {
             serde_json::to_value(plan.export()).unwrap()
         };
         assert_eq!(export(&sets), export(&[]), "{}", scheme.name);
+    }
+}
+
+#[test]
+fn the_default_of_a_protocol_s_parameter_spelled_out_changes_nothing() {
+    for protocol in Protocol::all() {
+        let name = protocol.name();
+        let mut found = Vec::new();
+        let of_protocol = section("transport", |one| one["properties"]["protocol"]["const"] == name);
+        defaults("transport", &of_protocol, &mut found);
+        found.retain(|(key, _)| key != "transport.profile");
+        assert_eq!(found.len(), protocol.parameters().len(), "{name}");
+        let given = found.iter().filter(|(_, value)| value != "computed");
+        let given = given.map(|(key, value)| set(key, value.trim_end_matches(" in `linux`")));
+        let chosen = [format!("transport.protocol={name}")];
+        let all: Vec<String> = chosen.iter().cloned().chain(given).collect();
+        let transport = |sets: &[String]| plan(SCENARIOS[0], sets).map(|plan| plan.transport);
+        assert!(transport(&all).is_some() && transport(&all) == transport(&chosen), "{name}");
     }
 }

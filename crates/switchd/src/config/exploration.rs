@@ -92,5 +92,7 @@ fn value(table: &Table<'_>, name: &'static str, kind: ParamKind) -> Option<Place
         ParamKind::Count => {
             table.number(name, 1..MOST_ENTRIES).map(|(count, span)| (ParamValue::Count(count), span))
         }
+        // No scheme has one.
+        ParamKind::Rate | ParamKind::Number | ParamKind::Flag => None,
     }
 }
