@@ -10,6 +10,7 @@ use crate::{Bytes, Duration, Rate};
 
 /// The type of a parameter's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ParamKind<Words = &'static [&'static str]> {
     /// One of several words.
     Choice(Words),
@@ -68,7 +69,7 @@ pub enum ParamValue<Text = String> {
 pub type Given = BTreeMap<String, ParamValue>;
 
 /// One parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct ParamInfo {
     /// Its name: the key in a file.
     pub name: &'static str,
@@ -88,6 +89,7 @@ pub struct ParamInfo {
 
 /// The valid values of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Range {
     /// From the least to the largest, as integers of the smallest unit.
     Whole(u64, u64),

@@ -4,10 +4,9 @@ use weft_units::words;
 
 words! {
     /// Which paths of a set come first, after the shortest.
-    #[derive(Hash, Default)]
+    #[derive(Hash)]
     pub enum Order {
         /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
-        #[default]
         Paper = "paper",
         /// Those that share the least with all earlier paths.
         Disjoint = "disjoint",
