@@ -310,6 +310,14 @@ def load_plugin(path: str) -> str:
 def profiles() -> str:
     """JSON list of the transport profiles with all parameters."""
 
+def controller_settings() -> str:
+    """JSON list of the settings of `Controller`, except ``fabric``.
+
+    Each has ``name``, ``kind`` (``{"choice": words}``, ``"count"`` or ``"number"``), ``default``, ``range``
+    (``{"whole": [least, most]}`` or ``{"real": [{"Included": least}, {"Included": most}]}``), ``unit`` and ``doc``.
+    ``limits.flows`` is the key ``flows`` of the object ``limits``.
+    """
+
 def distributions() -> str:
     """JSON list of the built-in flow-size distributions."""
 
@@ -360,28 +368,9 @@ class Controller:
             install_deadline_s: Time (0.001 to 60 s) within which a switch must confirm rules; after it, the
                 installation has failed.
             packets_per_port_s: Maximum packet-ins per second from a port; more are dropped.
-            settings: A JSON object with the core's settings; all keys are optional, unknown ones are rejected.
+            settings: A JSON object with the core's settings; all keys are optional, unknown ones are rejected. Besides
+                those of `controller_settings`:
 
-                * ``controller``: ``"smoc"`` (default) or ``"spanning-tree"``, the baseline;
-                * ``paths``: number of paths per set (8; 1 to 64);
-                * ``order``: ``"paper"`` (default, Algorithm 1) or ``"disjoint"``;
-                * ``proactive_paths``: number of paths installed as soon as a connection is seen, including the first
-                  (4; 1 to 64, at most `paths`; 1 is the paper's reactive mode);
-                * ``idle_timeout_s``: idle timeout of rules of flows and stations (10; 1 to 3600);
-                * ``remember_s``: how long a flow without rules keeps its place in its connection (60; 0 to 86400);
-                * ``settle_s``: time without LLDP after which a port that came up counts as a host port (1.0);
-                * ``install_deadline_s``: timeout of an installation (2.0);
-                * ``handshake_s``: maximum time in which a new MPTCP connection's packets are copied to the controller
-                  (3.0);
-                * ``arp``: ``"proxy"`` (default: the controller answers for known hosts) or ``"pass"`` (the request goes
-                  to the host's port only);
-                * ``copy_bytes``: bytes of a packet sent to the controller (256; 128 to 65535);
-                * ``hash_key``: secret key for hashing tables whose keys hosts choose (0): give a random number;
-                * ``epoch``: number that distinguishes the rules of successive runs (0; below 2**32);
-                * ``limits``: ``{"switches": 1024, "cables": 16384, "stations": 65536, "stations_per_port": 256,
-                  "addresses_per_station": 16, "flows": 500000, "flows_per_port": 100000, "unconfirmed_per_port": 4096,
-                  "new_flows_per_port_s": 5000, "addresses_per_port_s": 100, "floods_per_port_s": 100,
-                  "held_frames": 4096, "differences": 1000}``;
                 * ``fabric``: null, or the expected fabric: ``{"switches": [{"name": "s1", "dpid": 1}], "cables":
                   [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s4", "port": 1}}]}``; ``port`` may be null to
                   allow any link between the two. `show` uses these names for switches; for others, the datapath id, 16

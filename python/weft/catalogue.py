@@ -1,4 +1,4 @@
-"""What the engine offers: schemes, transport profiles, flow-size distributions, and the schema of scenarios."""
+"""What the engine offers: schemes, transport profiles, flow sizes, the controller's settings, the scenarios' schema."""
 
 import json
 from typing import Any
@@ -19,6 +19,11 @@ def profiles() -> list[dict[str, Any]]:
 def distributions() -> list[dict[str, Any]]:
     """The built-in flow-size distributions."""
     return _listed(_weft.distributions())
+
+
+def controller_settings() -> dict[str, dict[str, Any]]:
+    """The settings of the controller's core by name: kind, default, range and meaning."""
+    return {setting["name"]: setting for setting in _listed(_weft.controller_settings())}
 
 
 def schema() -> dict[str, Any]:

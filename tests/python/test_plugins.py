@@ -133,7 +133,7 @@ def test_the_number_of_threads_changes_no_byte(tmp_path, scenario, again):
         ("scheme.slot=5", "the unit is missing"),
         ("scheme.quantum=5 s", "`scheme.quantum` is"),
         ("scheme.fail_after=0", "`scheme.fail_after` is 0"),
-        ("scheme.fail_after=9999999", "`fail_after` cannot be 9999999\n --> --set:1:1\n"),
+        ("scheme.fail_after=9999999", "`scheme.fail_after` is 9999999\n --> --set:1:19\n"),
         ("scheme.fail_after=666", "the plugin panicked: the checks fail (crates/plugin/tests/modules/again.rs:"),
         ("fabric.k=2", "`again` does not run on a fabric with so few hosts"),
     ],

@@ -62,5 +62,5 @@ def test_a_time_of_zero_is_refused_or_the_run_ends(scheme, key, tmp_path, weft):
 
 
 def test_probes_of_hermes_without_a_pause_are_refused(tmp_path):
-    with pytest.raises(package.ScenarioError, match="`probe` cannot be 0 s"):
+    with pytest.raises(package.ScenarioError, match=r"`scheme\.probe` is 0 s"):
         package.Scenario.from_text(scenario("hermes", "probe"), "hermes.toml").check()

@@ -1,73 +1,113 @@
 //! [`Settings`] of a controller, read from JSON, and the expected fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::Included;
 
 use serde::Deserialize;
 use weft_fabric::path_set::Order;
-use weft_units::words;
+use weft_units::{Parameters as _, params, words};
 
 use crate::clock::Duration;
 use crate::cookie::MAX_FLOWS;
 use crate::ids::{PortNo, SwitchId};
 
-/// The kind of controller, and its behaviour.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// The kind of controller.
-    pub controller: Kind,
-    /// Paths per set, 1 to 64.
-    pub paths: usize,
-    /// The order of a set's paths.
-    pub order: Order,
-    /// The path of a subflow's reverse direction.
-    pub reverse: Reverse,
-    /// The path of its set that a subflow takes.
-    pub pick: Pick,
-    /// Paths of a set (including the first) installed as soon as a connection is seen.
-    pub proactive_paths: usize,
-    /// Idle timeout in seconds for the rules of flows and stations.
-    pub idle_timeout_s: u16,
-    /// Seconds that a subflow without rules keeps its place in its connection.
-    pub remember_s: f64,
-    /// Seconds that a port must be up without LLDP before it counts as a host port.
-    pub settle_s: f64,
-    /// Seconds after which an unanswered install fails.
-    pub install_deadline_s: f64,
-    /// Maximum seconds for which packets of a new connection are copied to the controller.
-    pub handshake_s: f64,
-    /// Who answers address requests.
-    pub arp: ArpMode,
-    /// Bytes of a packet copied to the controller.
-    pub copy_bytes: u16,
-    /// The secret key of tables whose keys hosts choose.
-    pub hash_key: u64,
-    /// Distinguishes the rules of one controller run from the next: use a new number for each start.
-    pub epoch: u32,
-    /// Table size limits.
-    pub limits: Limits,
-    /// The expected fabric.
-    pub fabric: Option<ExpectedFabric>,
+params! {
+    /// The kind of controller, and its behaviour.
+    #[derive(Clone, PartialEq, Debug, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Settings {
+        /// kind of controller
+        controller: Kind = Kind::Smoc;
+        /// paths per set
+        paths: usize = 8, in 1..=64;
+        /// order of a set's paths
+        order: Order = Order::Paper;
+        /// path of a subflow's reverse direction
+        reverse: Reverse = Reverse::Same;
+        /// path of its set that a subflow takes
+        pick: Pick = Pick::LeastUsed;
+        /// paths of a set (including the first) installed as soon as a connection is seen
+        proactive_paths: usize = 4, in 1..=64;
+        /// idle timeout in seconds for the rules of flows and stations
+        idle_timeout_s: u16 = 10, in 1..=3600;
+        /// seconds that a subflow without rules keeps its place in its connection
+        remember_s: f64 = 60.0, in (Included(0.0), Included(86_400.0)), unit "seconds";
+        /// seconds that a port must be up without LLDP before it counts as a host port
+        settle_s: f64 = 1.0, in (Included(0.0), Included(60.0)), unit "seconds";
+        /// seconds after which an unanswered install fails
+        install_deadline_s: f64 = 2.0, in (Included(0.001), Included(60.0)), unit "seconds";
+        /// maximum seconds for which packets of a new connection are copied to the controller
+        handshake_s: f64 = 3.0, in (Included(0.001), Included(60.0)), unit "seconds";
+        /// who answers address requests
+        arp: ArpMode = ArpMode::Proxy;
+        /// bytes of a packet copied to the controller
+        copy_bytes: u16 = 256, in 128..=u16::MAX;
+        /// secret key of tables whose keys hosts choose
+        hash_key: u64 = 0, in 0..=u64::MAX;
+        /// distinguishes the rules of one controller run from the next: a new number for each start
+        epoch: u32 = 0, in 0..=u32::MAX;
+        ..limits: Limits;
+    }
+    fixed {
+        /// The expected fabric.
+        fabric: Option<ExpectedFabric> = None;
+    }
 }
 
-/// The kind of controller.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Subflows of one connection take disjoint paths.
-    #[default]
-    Smoc,
-    /// All traffic takes one spanning tree.
-    SpanningTree,
+params! {
+    /// Table size and rate limits.
+    #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Limits {
+        /// switches
+        switches: usize as "limits.switches" = 1024, in 1..=1024;
+        /// links between switches
+        cables: usize as "limits.cables" = 16_384, in 1..=1 << 20;
+        /// hosts
+        stations: usize as "limits.stations" = 65_536, in 1..=1 << 20;
+        /// hosts at one port
+        stations_per_port: usize as "limits.stations_per_port" = 256, in 1..=2047;
+        /// IP addresses of one host
+        addresses_per_station: usize as "limits.addresses_per_station" = 16, in 1..=1024;
+        /// TCP flows, including subflows
+        flows: usize as "limits.flows" = 500_000, in 1..=MAX_FLOWS as usize;
+        /// flows opened by one port's hosts
+        flows_per_port: usize as "limits.flows_per_port" = 100_000, in 1..=1 << 24;
+        /// rules at one switch for the flows of one port's hosts
+        rules_per_port: usize as "limits.rules_per_port" = 16_384, in 2..=1 << 24;
+        /// flows of one port that are unconfirmed or cannot be confirmed (plain TCP)
+        unconfirmed_per_port: usize as "limits.unconfirmed_per_port" = 4096, in 1..=1 << 24;
+        /// flows of a port evicted per second for new ones; the burst is a tenth of it
+        evictions_per_port_s: u32 as "limits.evictions_per_port_s" = 100, in 10..=1 << 24;
+        /// unconfirmed host-caused rules per switch
+        unanswered_rules: usize as "limits.unanswered_rules" = 2048, in 1..=1 << 20;
+        /// flows per second opened by one port's hosts; the burst is a tenth of it
+        new_flows_per_port_s: u32 as "limits.new_flows_per_port_s" = 5000, in 10..=1 << 24;
+        /// addresses learned at one port per second
+        addresses_per_port_s: u32 as "limits.addresses_per_port_s" = 100, in 1..=1 << 24;
+        /// frames of one port flooded to all hosts per second
+        floods_per_port_s: u32 as "limits.floods_per_port_s" = 100, in 1..=1 << 24;
+        /// frames that wait for rules
+        held_frames: usize as "limits.held_frames" = 4096, in 1..=1 << 20;
+        /// differences from the expected fabric that are reported
+        differences: usize as "limits.differences" = 1000, in 0..=usize::MAX;
+    }
+}
+
+words! {
+    /// The kind of controller.
+    pub enum Kind {
+        /// Subflows of one connection take disjoint paths.
+        Smoc = "smoc",
+        /// All traffic takes one spanning tree.
+        SpanningTree = "spanning-tree",
+    }
 }
 
 words! {
     /// The path of a subflow's reverse direction.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Reverse {
         /// The same path.
-        #[default]
         Same = "same",
         /// One of a second set, from the receiver's switch to the sender's (Algorithm 2 of the paper).
         Own = "own",
@@ -76,110 +116,21 @@ words! {
 
 words! {
     /// The path of its set that a subflow takes.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Pick {
         /// The one that the fewest subflows of its connection take, the first of several.
-        #[default]
         LeastUsed = "least-used",
         /// The next one in a cycle for each connection (`.next()` in Algorithm 2).
         Next = "next",
     }
 }
 
-/// Who answers address requests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArpMode {
-    /// The controller, if it knows the answer.
-    #[default]
-    Proxy,
-    /// The host itself; the request goes only to that host if it is known.
-    Pass,
-}
-
-/// Table size and rate limits.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Switches, at most 1024.
-    pub switches: usize,
-    /// Links between switches.
-    pub cables: usize,
-    /// Hosts.
-    pub stations: usize,
-    /// Hosts at one port.
-    pub stations_per_port: usize,
-    /// IP addresses of one host.
-    pub addresses_per_station: usize,
-    /// TCP flows, including subflows.
-    pub flows: usize,
-    /// Flows opened by one port's hosts.
-    pub flows_per_port: usize,
-    /// Rules at one switch for the flows of one port's hosts.
-    pub rules_per_port: usize,
-    /// Flows of one port that are unconfirmed or cannot be confirmed (plain TCP).
-    pub unconfirmed_per_port: usize,
-    /// Flows of a port evicted per second for new ones; the burst is a tenth of it.
-    pub evictions_per_port_s: u32,
-    /// Unconfirmed host-caused rules per switch.
-    pub unanswered_rules: usize,
-    /// Flows per second opened by one port's hosts; the burst is a tenth of it.
-    pub new_flows_per_port_s: u32,
-    /// Addresses learned at one port per second.
-    pub addresses_per_port_s: u32,
-    /// Frames of one port flooded to all hosts per second.
-    pub floods_per_port_s: u32,
-    /// Frames that wait for rules.
-    pub held_frames: usize,
-    /// Differences from the expected fabric that are reported.
-    pub differences: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            switches: 1024,
-            cables: 16_384,
-            stations: 65_536,
-            stations_per_port: 256,
-            addresses_per_station: 16,
-            flows: 500_000,
-            flows_per_port: 100_000,
-            rules_per_port: 16_384,
-            unconfirmed_per_port: 4096,
-            evictions_per_port_s: 100,
-            unanswered_rules: 2048,
-            new_flows_per_port_s: 5000,
-            addresses_per_port_s: 100,
-            floods_per_port_s: 100,
-            held_frames: 4096,
-            differences: 1000,
-        }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            controller: Kind::default(),
-            paths: 8,
-            order: Order::default(),
-            reverse: Reverse::default(),
-            pick: Pick::default(),
-            proactive_paths: 4,
-            idle_timeout_s: 10,
-            remember_s: 60.0,
-            settle_s: 1.0,
-            install_deadline_s: 2.0,
-            handshake_s: 3.0,
-            arp: ArpMode::default(),
-            copy_bytes: 256,
-            hash_key: 0,
-            epoch: 0,
-            limits: Limits::default(),
-            fabric: None,
-        }
+words! {
+    /// Who answers address requests.
+    pub enum ArpMode {
+        /// The controller, if it knows the answer.
+        Proxy = "proxy",
+        /// The host itself; the request goes only to that host if it is known.
+        Pass = "pass",
     }
 }
 
@@ -260,44 +211,9 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] for the first value out of range.
     pub fn check(&self) -> Result<(), SettingsError> {
-        let limits = &self.limits;
-        let counts: [(&str, usize, usize, usize); 19] = [
-            ("paths", self.paths, 1, 64),
-            ("proactive_paths", self.proactive_paths, 1, 64),
-            ("idle_timeout_s", self.idle_timeout_s.into(), 1, 3600),
-            ("copy_bytes", self.copy_bytes.into(), 128, u16::MAX.into()),
-            ("limits.switches", limits.switches, 1, 1024),
-            ("limits.cables", limits.cables, 1, 1 << 20),
-            ("limits.stations", limits.stations, 1, 1 << 20),
-            ("limits.stations_per_port", limits.stations_per_port, 1, 2047),
-            ("limits.addresses_per_station", limits.addresses_per_station, 1, 1024),
-            ("limits.flows", limits.flows, 1, MAX_FLOWS as usize),
-            ("limits.flows_per_port", limits.flows_per_port, 1, 1 << 24),
-            ("limits.rules_per_port", limits.rules_per_port, 2, 1 << 24),
-            ("limits.unconfirmed_per_port", limits.unconfirmed_per_port, 1, 1 << 24),
-            ("limits.evictions_per_port_s", limits.evictions_per_port_s as usize, 10, 1 << 24),
-            ("limits.unanswered_rules", limits.unanswered_rules, 1, 1 << 20),
-            ("limits.new_flows_per_port_s", limits.new_flows_per_port_s as usize, 10, 1 << 24),
-            ("limits.addresses_per_port_s", limits.addresses_per_port_s as usize, 1, 1 << 24),
-            ("limits.floods_per_port_s", limits.floods_per_port_s as usize, 1, 1 << 24),
-            ("limits.held_frames", limits.held_frames, 1, 1 << 20),
-        ];
-        for (key, value, least, most) in counts {
-            if value < least || value > most {
-                return Err(wrong(key, format!("{value} is out of range, expected {least} to {most}")));
-            }
-        }
-        for (key, value, least, most) in [
-            ("remember_s", self.remember_s, 0.0, 86_400.0),
-            ("settle_s", self.settle_s, 0.0, 60.0),
-            ("install_deadline_s", self.install_deadline_s, 0.001, 60.0),
-            ("handshake_s", self.handshake_s, 0.001, 60.0),
-        ] {
-            if !(least..=most).contains(&value) {
-                return Err(wrong(
-                    key,
-                    format!("{value} is out of range, expected {least} to {most} seconds"),
-                ));
+        for (param, value) in self.parameters() {
+            if let Some(valid) = param.refusal(&value) {
+                return Err(wrong(param.name, format!("{value} is out of range, expected {valid}")));
             }
         }
         self.fabric.as_ref().map_or(Ok(()), ExpectedFabric::check)

@@ -22,13 +22,6 @@ impl HostQueue {
     pub const AS_SWITCHES: &'static str = "as-switches";
 }
 
-impl Default for HostQueue {
-    /// Four packets: the next ones of a host leave it in turn among its connections.
-    fn default() -> Self {
-        Self::Waits(Limit::Packets(4))
-    }
-}
-
 impl fmt::Display for HostQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,7 +100,7 @@ mod tests {
     #[test]
     fn the_text_of_a_host_queue_reads_back() {
         for (text, queue) in [
-            ("4 packets", HostQueue::default()),
+            ("4 packets", HostQueue::Waits(Limit::Packets(4))),
             ("unlimited", HostQueue::Waits(Limit::Unlimited)),
             ("1100 packets", HostQueue::Waits(Limit::Packets(1100))),
             ("as-switches", HostQueue::AsSwitches),

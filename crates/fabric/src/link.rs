@@ -20,7 +20,7 @@ pub struct LinkSpec {
 impl LinkSpec {
     /// A link of `rate` and `delay` with the default queue and Ethernet framing.
     pub fn new(rate: Rate, delay: Duration) -> Self {
-        Self { rate, delay, queue: QueueSpec::default(), overhead: Overhead::default() }
+        Self { rate, delay, queue: QueueSpec::default(), overhead: Overhead::Ethernet }
     }
 
     /// This link with another queue.

@@ -1,22 +1,19 @@
 //! [`Overhead`]: the bytes that a link adds to an IP packet on the wire.
 
-use std::fmt;
-use std::str::FromStr;
+use weft_units::words;
 
-use serde::{Deserialize, Serialize};
-
-/// The framing of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Overhead {
-    /// 38 bytes around the IP packet: preamble and start delimiter 8, header 14, check sequence 4, gap 12;
-    /// frames are padded to at least 84 bytes on the wire (IEEE 802.3-2018, 3.1.1, 4.2.3.3 and 4.4.2).
-    #[default]
-    Ethernet,
-    /// 2 bytes, the framing of ns-3's point-to-point device.
-    Ppp,
-    /// The IP packet alone.
-    None,
+words! {
+    /// The framing of a link.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Overhead {
+        /// 38 bytes around the IP packet: preamble and start delimiter 8, header 14, check sequence 4, gap 12;
+        /// frames are padded to at least 84 bytes on the wire (IEEE 802.3-2018, 3.1.1, 4.2.3.3 and 4.4.2).
+        Ethernet = "ethernet",
+        /// 2 bytes, the framing of ns-3's point-to-point device.
+        Ppp = "ppp",
+        /// The IP packet alone.
+        None = "none",
+    }
 }
 
 impl Overhead {
@@ -30,30 +27,6 @@ impl Overhead {
             }
             Self::Ppp => ip_bytes + 2,
             Self::None => ip_bytes,
-        }
-    }
-}
-
-impl fmt::Display for Overhead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ethernet => "ethernet",
-            Self::Ppp => "ppp",
-            Self::None => "none",
-        })
-    }
-}
-
-impl FromStr for Overhead {
-    type Err = String;
-
-    /// Reads `ethernet`, `ppp` or `none`; the error is the text itself.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "ethernet" => Ok(Self::Ethernet),
-            "ppp" => Ok(Self::Ppp),
-            "none" => Ok(Self::None),
-            other => Err(other.to_owned()),
         }
     }
 }

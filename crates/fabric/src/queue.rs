@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use weft_units::QuantityError;
+use weft_units::{QuantityError, words};
 
 use crate::limit::Limit;
 use crate::pfc::PfcSpec;
@@ -23,15 +23,16 @@ pub struct ClassSpec {
 /// Maximum queues of a port: a DSCP has eight class selectors (RFC 2474, section 4.2.2).
 pub const MAX_QUEUES: usize = 8;
 
-/// Which of several queues of a port sends next.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheduler {
-    /// The first queue that is not empty.
-    #[default]
-    StrictPriority,
-    /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) by the weights of the classes.
-    Drr,
+words! {
+    /// Which of several queues of a port sends next.
+    #[derive(Hash, Default)]
+    pub enum Scheduler {
+        /// The first queue that is not empty.
+        #[default]
+        StrictPriority = "strict-priority",
+        /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) by the weights of the classes.
+        Drr = "drr",
+    }
 }
 
 /// The queue in front of a link.
@@ -96,28 +97,6 @@ impl Default for QueueSpec {
     /// A FIFO of 1000 packets, Linux's `txqueuelen`.
     fn default() -> Self {
         Self::fifo(Limit::Packets(1000))
-    }
-}
-
-impl fmt::Display for Scheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::StrictPriority => "strict-priority",
-            Self::Drr => "drr",
-        })
-    }
-}
-
-impl FromStr for Scheduler {
-    type Err = String;
-
-    /// Reads `strict-priority` or `drr`; the error is the text itself.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "strict-priority" => Ok(Self::StrictPriority),
-            "drr" => Ok(Self::Drr),
-            other => Err(other.to_owned()),
-        }
     }
 }
 

@@ -1,18 +1,20 @@
 //! [`RedSpec`]: marking whose probability rises with the queue, as DCQCN configures switches (Zhu et al., SIGCOMM 2015).
 
 use serde::{Deserialize, Serialize};
+use weft_units::words;
 
 use crate::limit::Limit;
 
-/// When a packet is compared with the queue.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MarkAt {
-    /// When it joins the queue, by what waits before it.
-    #[default]
-    Enqueue,
-    /// When it leaves the queue, by what waits then, the packet included.
-    Dequeue,
+words! {
+    /// When a packet is compared with the queue.
+    #[derive(Hash, Default)]
+    pub enum MarkAt {
+        /// When it joins the queue, by what waits before it.
+        #[default]
+        Enqueue = "enqueue",
+        /// When it leaves the queue, by what waits then, the packet included.
+        Dequeue = "dequeue",
+    }
 }
 
 /// Marks packets with a probability that rises linearly from 0 at `kmin` to `pmax` at `kmax`, and is 1 above.

@@ -6,6 +6,7 @@ use weft_sim::module::Ended;
 use weft_switching::{
     Contradiction, Descriptor, Explores, Hops, Need, Overlay, ParamInfo, ParamKind, ParamValue, SchemeSpec,
 };
+use weft_units::Range;
 
 /// An answer; a panic of the module is one, too.
 #[derive(Serialize, Deserialize)]
@@ -39,35 +40,22 @@ pub struct Described {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Param {
     pub name: String,
-    kind: Kind,
+    kind: ParamKind<Vec<String>>,
     default: ParamValue,
-    range: (u64, u64),
+    range: Range,
+    unit: String,
     doc: String,
     elsewhere: String,
-}
-
-/// A [`ParamKind`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Choice(Vec<String>),
-    Duration,
-    Bytes,
-    Count,
 }
 
 impl From<&Descriptor> for Described {
     fn from(scheme: &Descriptor) -> Self {
         let param = |param: &ParamInfo| Param {
             name: param.name.to_owned(),
-            kind: match param.kind {
-                ParamKind::Choice(words) => Kind::Choice(words.iter().map(|&word| word.to_owned()).collect()),
-                ParamKind::Duration => Kind::Duration,
-                ParamKind::Bytes => Kind::Bytes,
-                ParamKind::Count => Kind::Count,
-            },
+            kind: param.kind.map(|words| words.iter().map(|&word| word.to_owned()).collect()),
             default: param.default.into(),
             range: param.range,
+            unit: param.unit.to_owned(),
             doc: param.doc.to_owned(),
             elsewhere: param.elsewhere.to_owned(),
         };
@@ -93,19 +81,10 @@ impl Described {
     pub fn leak(self) -> Descriptor {
         let params = self.params.into_iter().map(|param| ParamInfo {
             name: text(param.name),
-            kind: match param.kind {
-                Kind::Choice(words) => ParamKind::Choice(list(words.into_iter().map(text))),
-                Kind::Duration => ParamKind::Duration,
-                Kind::Bytes => ParamKind::Bytes,
-                Kind::Count => ParamKind::Count,
-            },
-            default: match param.default {
-                ParamValue::Count(count) => ParamValue::Count(count),
-                ParamValue::Duration(time) => ParamValue::Duration(time),
-                ParamValue::Bytes(bytes) => ParamValue::Bytes(bytes),
-                ParamValue::Text(word) => ParamValue::Text(text(word)),
-            },
+            kind: param.kind.map(|words| list(words.into_iter().map(text))),
+            default: param.default.map(text),
             range: param.range,
+            unit: text(param.unit),
             doc: text(param.doc),
             elsewhere: text(param.elsewhere),
         });

@@ -12,6 +12,12 @@ use weft_control::{
 /// An offence of a port: kind, datapath id, port, MAC address, IP address, count.
 type Offended<'py> = (Bound<'py, PyString>, u64, u32, Option<String>, Option<String>, u64);
 
+/// The settings of the core, except the expected fabric.
+#[pyfunction]
+pub fn controller_settings() -> PyResult<String> {
+    serde_json::to_string(Settings::PARAMS).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// Messages to send: datapath ids and bytes.
 type Sends<'py> = Bound<'py, PyList>;
 

@@ -37,6 +37,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;
+    module.add_function(wrap_pyfunction!(controller::controller_settings, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
     module.add_function(wrap_pyfunction!(listing::distributions, module)?)?;
     module.add_function(wrap_pyfunction!(listing::result_tables, module)?)?;

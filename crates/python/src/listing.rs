@@ -12,7 +12,7 @@ use weft_sim::results::{Growth, Summary};
 use weft_sim::sample::{Metric, SERIES};
 use weft_switching::{Descriptor, ParamKind};
 use weft_traffic::published;
-use weft_transport::{Config, profile::PROFILES};
+use weft_transport::{Config, Protocol, profile::PROFILES};
 
 use crate::error::OtherVersionError;
 
@@ -33,7 +33,10 @@ pub fn schemes() -> String {
         ParamKind::Choice(words) => words.join(" | "),
         ParamKind::Duration => "a time".to_owned(),
         ParamKind::Bytes => "a size".to_owned(),
+        ParamKind::Rate => "a rate".to_owned(),
         ParamKind::Count => "a whole number".to_owned(),
+        ParamKind::Number => "a number".to_owned(),
+        ParamKind::Flag => "true | false".to_owned(),
     };
     let schemes = host::schemes();
     let schemes = schemes.iter().map(|scheme: &Descriptor| {
@@ -74,9 +77,9 @@ pub fn load_plugin(path: &str) -> PyResult<&'static str> {
 
 #[pyfunction]
 pub fn profiles() -> String {
-    let profiles = PROFILES.iter().map(
-        |(name, summary)| json!({ "name": name, "summary": summary, "parameters": Config::profile(name) }),
-    );
+    let profiles = PROFILES.iter().map(|(name, summary)| {
+        json!({ "name": name, "summary": summary, "parameters": Config::profile(name).map(Protocol::from) })
+    });
     Value::Array(profiles.collect()).to_string()
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn plan(
         transport,
         run: settings.run,
         measure: settings.measure,
-        reaction: settings.fabric.reaction(),
+        reaction: settings.fabric.reaction,
         events,
         overloads,
         warnings,

@@ -314,7 +314,7 @@ impl Scenario {
         let fallback = schemes.first().map_or("run", |scheme| scheme.name);
         let combinations = sweep::combinations(&axes, problems, fallback);
         let sweep_is_good = problems.len() == of_variants;
-        let seeds = root.section("run").map_or_else(|| vec![1], |run| Run::decode_seeds(&run));
+        let seeds = Run::decode_seeds(&root.section_or_empty("run"));
         let baseline = root.section("measure").and_then(|measure| measure.get::<String>("baseline"));
         if let Some(baseline) = &baseline {
             let baselines = Baselines::of(&axes, &combinations, fallback);

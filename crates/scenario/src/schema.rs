@@ -4,14 +4,14 @@
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
-use weft_switching::{Descriptor, ParamKind, Schemes};
+use weft_switching::{Descriptor, Schemes};
 use weft_transport::Protocol;
+use weft_units::{ParamInfo, ParamKind, Range};
 
 use crate::section::{Key, Kind};
 use crate::sections::cable::CABLE_KEYS;
 use crate::sections::links::LINK_KEYS;
 use crate::sections::shapes::SHAPES;
-use crate::sections::transport::{Transport, fields};
 use crate::sections::{event, fabric, measure, run, scheme, traffic, transport};
 use crate::settings::TOP_KEYS;
 
@@ -87,57 +87,46 @@ fn scheme_schema(schemes: &Schemes) -> Json {
     let one = |scheme: &Descriptor| {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), json!({ "const": scheme.name }));
-        for param in scheme.params {
-            let kind = match param.kind {
-                ParamKind::Choice(choices) => json!({ "enum": choices }),
-                ParamKind::Duration => json!({ "type": "string", "pattern": DURATION }),
-                ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
-                ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
-            };
-            properties.insert(
-                param.name.to_owned(),
-                described(kind, &with_default(param.doc, &param.default.to_string())),
-            );
-        }
+        properties.extend(scheme.params.iter().map(|param| parameter(param, &param.default.to_string())));
         json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
     };
     let schemes: Vec<Json> = schemes.iter().map(one).collect();
     described(json!({ "type": "object", "anyOf": schemes }), scheme::NAME.doc)
 }
 
-fn transport_schema() -> Json {
-    let tcp = Transport::default();
-    let source = format!("in `{}`", tcp.profile);
-    let mut any = vec![protocol_schema(&tcp.protocol, &[transport::PROFILE], &source)];
-    any.extend(Transport::others().iter().map(|protocol| protocol_schema(protocol, &[], "")));
-    described(json!({ "type": "object", "anyOf": any }), "protocol of the hosts, and overridden parameters")
+/// A parameter of a scheme or protocol.
+fn parameter(param: &ParamInfo, default: &str) -> (String, Json) {
+    let kind = match (param.kind, param.range) {
+        (ParamKind::Choice(words), _) => json!({ "enum": words }),
+        (ParamKind::Duration, _) => of_kind(Kind::Duration),
+        (ParamKind::Bytes, _) => of_kind(Kind::Bytes),
+        (ParamKind::Rate, _) => of_kind(Kind::Rate),
+        (ParamKind::Count, Range::Whole(least, _)) => of_kind(Kind::Count(least)),
+        (ParamKind::Count | ParamKind::Number, _) => of_kind(Kind::Number),
+        (ParamKind::Flag, _) => of_kind(Kind::Flag),
+    };
+    (param.name.to_owned(), described(kind, &with_default(param.doc, default)))
 }
 
-/// One protocol, whose defaults are those of `source`, with `keys` beside its parameters.
-fn protocol_schema(protocol: &Protocol, keys: &[Key], source: &str) -> Json {
-    let mut properties = properties(keys);
-    let name = described(json!({ "const": protocol.name() }), transport::PROTOCOL.doc);
-    properties.insert(transport::PROTOCOL.name.to_owned(), name);
-    for (name, default) in fields(protocol) {
-        let kind = match &default {
-            Json::Bool(_) => json!({ "type": "boolean" }),
-            Json::Number(number) if number.is_f64() => json!({ "type": "number" }),
-            Json::Number(_) => json!({ "type": "integer", "minimum": 0 }),
-            _ => json!({ "type": "string" }),
-        };
-        let doc = match source {
-            "" if default.is_null() => "default: computed from the fabric".to_owned(),
-            "" => format!("default: {default}"),
-            source => format!("default: the profile's; {default} {source}"),
-        };
-        properties.insert(name, described(kind, &doc));
-    }
-    let mut schema = json!({ "properties": properties, "additionalProperties": false });
-    if !source.is_empty() {
-        return schema;
-    }
-    schema["required"] = json!([transport::PROTOCOL.name]);
-    schema
+/// Each protocol, with the defaults of its profile.
+fn transport_schema() -> Json {
+    let one = |protocol: &Protocol| {
+        let is_tcp = protocol.tcp().is_some();
+        let own: &[Key] = if is_tcp { &[transport::PROFILE] } else { &[] };
+        let name = described(json!({ "const": protocol.name() }), transport::PROTOCOL.doc);
+        let mut properties = properties(own);
+        properties.insert(transport::PROTOCOL.name.to_owned(), name);
+        let profile = if is_tcp { format!(" in `{}`", transport::PROFILE.default()) } else { String::new() };
+        let all = protocol.parameters().into_iter();
+        properties.extend(all.map(|(param, value)| parameter(param, &format!("{value}{profile}"))));
+        let mut schema = json!({ "properties": properties, "additionalProperties": false });
+        if !is_tcp {
+            schema["required"] = json!([transport::PROTOCOL.name]);
+        }
+        schema
+    };
+    let any: Vec<Json> = Protocol::all().iter().map(one).collect();
+    described(json!({ "type": "object", "anyOf": any }), "protocol of the hosts, and overridden parameters")
 }
 
 fn object(keys: &[Key], required: &[&str]) -> Json {
@@ -152,7 +141,7 @@ fn object(keys: &[Key], required: &[&str]) -> Json {
 fn properties(keys: &[Key]) -> Map<String, Json> {
     let one = |key: &Key| {
         let kind = if key.name == "link" { link_schema() } else { of_kind(key.kind) };
-        (key.name.to_owned(), described(kind, &with_default(key.doc, key.default)))
+        (key.name.to_owned(), described(kind, &with_default(key.doc, &key.default())))
     };
     keys.iter().map(one).collect()
 }
@@ -173,6 +162,7 @@ fn of_kind(kind: Kind) -> Json {
         Kind::Rate => json!({ "type": "string", "pattern": RATE }),
         Kind::Bytes => json!({ "type": "string", "pattern": BYTES }),
         Kind::Limit => json!({ "type": "string", "pattern": LIMIT }),
+        Kind::Word(words) => json!({ "enum": words }),
         Kind::Choice(choices) => json!({ "enum": choices() }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Counts => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),

@@ -1,13 +1,14 @@
 //! [`Section`]: a table being read key by key. The check for unknown keys, the JSON Schema and the
 //! documentation derive from its list of keys ([`Key`]).
 
-use weft_fabric::{HostQueue, Limit};
-use weft_units::{Bytes, Duration, QuantityError, Rate};
+use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
+use weft_traffic::{Algorithm, Arrivals, LoadOf, Placement, Reuse};
+use weft_units::{Bytes, Duration, ParamInfo, ParamKind, ParamValue, QuantityError, Rate};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::{list, nearest, suggest};
 use crate::source::Span;
-use crate::tree::{Node, Table, Value};
+use crate::tree::{Node, Table, Value, read_value};
 
 /// The kind of value of a key.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,8 @@ pub enum Kind {
     /// A queue size in packets or bytes.
     Limit,
     /// One of these words.
+    Word(&'static [&'static str]),
+    /// One of the words of a registry.
     Choice(fn() -> Vec<&'static str>),
     /// A list of strings.
     Texts,
@@ -55,15 +58,39 @@ pub struct Key {
     pub name: &'static str,
     /// The kind of its value.
     pub kind: Kind,
-    /// Its default, as text; empty if there is none.
-    pub default: &'static str,
+    /// Its default.
+    pub default: Preset,
     /// Its meaning.
     pub doc: &'static str,
 }
 
+/// The default of a key, as the text of a value without quotes. What depends on other keys is described in words.
+#[derive(Clone, Copy, Debug)]
+pub enum Preset {
+    /// This one, which its section decodes if the key is missing; empty: there is none.
+    Text(&'static str),
+    /// That of a value of another crate.
+    Of(fn() -> String),
+}
+
 /// A key of a section.
 pub(crate) const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
-    Key { name, kind, default, doc }
+    Key { name, kind, default: Preset::Text(default), doc }
+}
+
+impl Key {
+    /// The key with the default of a value of another crate.
+    pub(crate) const fn of(self, default: fn() -> String) -> Self {
+        Self { default: Preset::Of(default), ..self }
+    }
+
+    /// The text of its default; empty if there is none.
+    pub(crate) fn default(&self) -> String {
+        match self.default {
+            Preset::Text(text) => text.to_owned(),
+            Preset::Of(text) => text(),
+        }
+    }
 }
 
 /// A value and its position.
@@ -120,6 +147,26 @@ impl<'a> Section<'a> {
         self.read(self.node(key)?, &self.path_of(key))
     }
 
+    /// The value of the key `name` of `keys`, or its default; `None` if it is invalid.
+    pub(crate) fn get_or_default<T: Read>(&self, keys: &[Key], name: &str) -> Option<At<T>> {
+        self.read(&self.node_or_default(keys, name)?, &self.path_of(name))
+    }
+
+    /// As [`get_or_default`](Self::get_or_default), without the position.
+    pub(crate) fn value<T: Read>(&self, keys: &[Key], name: &str) -> Option<T> {
+        self.get_or_default(keys, name).map(|at| at.value)
+    }
+
+    /// The raw value of the key `name` of `keys`, or its default.
+    pub(crate) fn node_or_default(&self, keys: &[Key], name: &str) -> Option<Node> {
+        if let Some(node) = self.node(name) {
+            return Some(node.clone());
+        }
+        let text = keys.iter().find(|key| key.name == name)?.default();
+        let node = read_value(&text, 0, 0, &Problems::default());
+        Some(node.unwrap_or_else(|| Node { value: Value::Text(text), span: Span::default() }))
+    }
+
     /// The value of a required key.
     pub(crate) fn need<T: Read>(&self, key: &str) -> Option<At<T>> {
         if self.node(key).is_none() {
@@ -137,17 +184,47 @@ impl<'a> Section<'a> {
         match T::read(node) {
             Ok(value) => Some(At { value, span: node.span }),
             Err(why) => {
-                let message = format!("`{path}` is {}, not {}", node.describe(), T::WHAT);
-                self.problems.add(match node.value {
-                    Value::List(_) => {
-                        let problem = Problem::at(node.span, message).label("expected one value");
-                        problem.help(sweep_instead(path, node))
-                    }
-                    _ => Problem::at(node.span, message).label(why),
-                });
+                self.problems.add(unreadable(path, node, T::WHAT, T::CHOICES, why));
                 None
             }
         }
+    }
+
+    /// The value of the parameter `param`; `None` if missing or invalid. If it has another kind, the label of the problem
+    /// ends with `note`.
+    pub(crate) fn param(&self, param: &ParamInfo, note: &str) -> Option<ParamValue> {
+        fn of<T: Read>(node: &Node, value: fn(T) -> ParamValue) -> (&str, Result<ParamValue, String>) {
+            (T::WHAT, T::read(node).map(value))
+        }
+        let node = self.node(param.name)?;
+        let (what, value) = match param.kind {
+            ParamKind::Choice(_) => of(node, ParamValue::Text),
+            ParamKind::Duration => of(node, ParamValue::Duration),
+            ParamKind::Bytes => of(node, ParamValue::Bytes),
+            ParamKind::Rate => of(node, ParamValue::Rate),
+            ParamKind::Count => of(node, ParamValue::Count),
+            ParamKind::Number => of(node, ParamValue::Number),
+            ParamKind::Flag => of(node, ParamValue::Flag),
+        };
+        let path = self.path_of(param.name);
+        let problem = match (value, param.kind) {
+            (Ok(ParamValue::Text(text)), ParamKind::Choice(words)) if !words.contains(&text.as_str()) => {
+                unknown(&path, &text, node.span, words.iter().copied())
+            }
+            (Ok(value), _) => match param.refusal(&value) {
+                None => return Some(value),
+                Some(valid) => {
+                    Problem::at(node.span, format!("`{path}` is {value}")).label(format!("expected {valid}"))
+                }
+            },
+            (Err(_), ParamKind::Choice(words)) => {
+                let why = format!("expected one of {}{note}", list(words.iter().copied()));
+                unreadable(&path, node, what, &[], why)
+            }
+            (Err(why), _) => unreadable(&path, node, what, &[], why + note),
+        };
+        self.problems.add(problem);
+        None
     }
 
     /// The values of a list.
@@ -164,10 +241,12 @@ impl<'a> Section<'a> {
         Some(At { value: values.into_iter().collect::<Option<Vec<_>>>()?, span: node.span })
     }
 
-    /// The value of a key with a few choices.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<At<T>> {
-        let text = self.get::<String>(key)?;
-        self.choose(&text, key, choices)
+    /// The word that `key` has, or its default; `None` if it is invalid.
+    pub(crate) fn choice(&self, key: &Key) -> Option<&'static str> {
+        let Kind::Choice(words) = key.kind else { return None };
+        let choices: Vec<_> = words().into_iter().map(|word| (word, word)).collect();
+        let text = self.get_or_default::<String>(&[*key], key.name)?;
+        self.choose(&text, key.name, &choices).map(|at| at.value)
     }
 
     /// The choice that `text` names.
@@ -180,13 +259,7 @@ impl<'a> Section<'a> {
         let found = choices.iter().find(|(name, _)| *name == text.value);
         if found.is_none() {
             let names = choices.iter().map(|(name, _)| *name);
-            let problem =
-                Problem::at(text.span, format!("`{}` cannot be `{}`", self.path_of(key), text.value));
-            let problem = problem.label(suggest(&text.value, names.clone()));
-            self.problems.add(match nearest(&text.value, names.clone()) {
-                Some(_) => problem.help(format!("expected one of {}", list(names))),
-                None => problem,
-            });
+            self.problems.add(unknown(&self.path_of(key), &text.value, text.span, names));
         }
         found.map(|(_, value)| At { value: *value, span: text.span })
     }
@@ -203,6 +276,16 @@ impl<'a> Section<'a> {
                 None
             }
         }
+    }
+
+    /// The table under a key; an empty one if it is missing.
+    pub(crate) fn section_or_empty(&self, key: &str) -> Section<'a> {
+        static EMPTY: Table = Table(Vec::new());
+        self.section(key).unwrap_or_else(|| Section {
+            path: self.path_of(key),
+            table: &EMPTY,
+            ..self.clone()
+        })
     }
 
     /// The tables under a key: one `[key]`, or `[[key]]`, numbered in messages if there are several.
@@ -230,6 +313,27 @@ impl<'a> Section<'a> {
     }
 }
 
+/// The problem that the value of the key `path` is not `what`; `why` adds to this. If only `choices` are valid, a text is
+/// none of them.
+fn unreadable(path: &str, node: &Node, what: &str, choices: &[&str], why: String) -> Problem {
+    let problem = Problem::at(node.span, format!("`{path}` is {}, not {what}", node.describe()));
+    match &node.value {
+        Value::Text(text) if !choices.is_empty() => unknown(path, text, node.span, choices.iter().copied()),
+        Value::List(_) => problem.label("expected one value").help(sweep_instead(path, node)),
+        _ => problem.label(why),
+    }
+}
+
+/// The problem that the value `text` of the key `path` is none of `names`.
+fn unknown<'n>(path: &str, text: &str, span: Span, names: impl Iterator<Item = &'n str> + Clone) -> Problem {
+    let problem = Problem::at(span, format!("`{path}` cannot be `{text}`"));
+    let problem = problem.label(suggest(text, names.clone()));
+    match nearest(text, names.clone()) {
+        Some(_) => problem.help(format!("expected one of {}", list(names))),
+        None => problem,
+    }
+}
+
 /// How to run a scenario once per value of a list: on the command line, or in the file.
 fn sweep_instead(path: &str, list: &Node) -> String {
     let values = list.to_json();
@@ -243,6 +347,9 @@ fn sweep_instead(path: &str, list: &Node) -> String {
 pub(crate) trait Read: Sized {
     /// Description for messages.
     const WHAT: &'static str;
+
+    /// The words, if only these are valid.
+    const CHOICES: &'static [&'static str] = &[];
 
     /// The value; the error adds to the fact that it is not [`WHAT`](Self::WHAT).
     fn read(node: &Node) -> Result<Self, String>;
@@ -324,3 +431,17 @@ read_quantity!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
 read_quantity!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
 read_quantity!(Limit, "a queue size such as \"1000 packets\" or \"150 kB\"");
 read_quantity!(HostQueue, "a queue size such as \"1000 packets\", \"unlimited\" or \"as-switches\"");
+
+macro_rules! read_words {
+    ($($name:ident)*) => {
+        $(impl Read for $name {
+            const WHAT: &'static str = String::WHAT;
+            const CHOICES: &'static [&'static str] = Self::WORDS;
+            fn read(node: &Node) -> Result<Self, String> {
+                String::read(node)?.parse()
+            }
+        })*
+    };
+}
+
+read_words!(Algorithm Arrivals LoadOf MarkAt Overhead Placement Reuse Scheduler);

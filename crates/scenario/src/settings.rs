@@ -87,17 +87,12 @@ impl Settings {
         let traffic: Vec<Option<GroupSettings>> = traffic.iter().map(GroupSettings::decode).collect();
         let traffic = traffic.into_iter().collect::<Option<Vec<_>>>();
         check_elephant_ports(traffic.as_deref().unwrap_or_default(), problems);
-        let section = root.section("transport");
-        let transport = Transport::decode(section.as_ref());
-        let keys = section.iter().flat_map(|section| &section.table.0).map(|entry| entry.key.clone());
-        let transport_keys = keys.collect();
-        let rto_at =
-            section.as_ref().map_or_else(Span::default, |section| scheme::At::of(section).key("rto"));
-        let run = match root.section("run") {
-            Some(section) => Run::decode(&section),
-            None => Run::decode(&Section { path: "run".into(), table: &Table::default(), ..root.clone() }),
-        };
-        let measure = run.and_then(|run| Measure::decode(root.section("measure").as_ref(), &run));
+        let section = root.section_or_empty("transport");
+        let transport = Transport::decode(&section);
+        let transport_keys = section.table.0.iter().map(|entry| entry.key.clone()).collect();
+        let rto_at = scheme::At::of(&section).key("rto");
+        let run = Run::decode(&root.section_or_empty("run"));
+        let measure = run.and_then(|run| Measure::decode(&root.section_or_empty("measure"), &run));
         let events: Vec<Option<EventSettings>> =
             root.sections("event").iter().map(EventSettings::decode).collect();
         let events = events.into_iter().collect::<Option<Vec<_>>>();

@@ -126,7 +126,7 @@ impl Mode {
             ("stations", config.stations),
             ("repairs", config.stations),
             ("routes", config.stations),
-            ("floods", config.floods),
+            ("floods", config.safeguards.floods),
             ("paths", config.flows),
             ("locked", Self::unconfirmed(config)),
             ("carried", config.flows),

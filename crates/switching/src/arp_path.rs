@@ -10,7 +10,7 @@ use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
 use crate::descriptor::{Descriptor, Explores, Need};
-use crate::exploration::{self, Announce, Exploration, OnUnknown};
+use crate::exploration::{self, Announce, Exploration, OnUnknown, Safeguards};
 use crate::floods::Floods;
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
@@ -72,12 +72,13 @@ impl ArpPathSwitch {
     /// A switch with ports of these roles; `secret` must be unknown to outsiders.
     pub fn new(config: &Exploration, ways: Vec<Way>, secret: u64) -> Self {
         let size = config.stations;
+        let Safeguards { broadcast_lock, repair, floods, .. } = config.safeguards;
         Self {
             limits: PortLimits::new(config, ways.len()),
             ports: Ports::new(ways, config),
             stations: SoftTable::new(size, &[config.lock, config.learnt, config.attached], secret),
-            floods: Floods::new(config.floods, config.lock, config.broadcast_lock, secret),
-            repairs: SoftTable::new(size, &[config.repair], secret),
+            floods: Floods::new(floods, config.lock, broadcast_lock, secret),
+            repairs: SoftTable::new(size, &[repair], secret),
             left_until: Time::ZERO,
             looked: Time::ZERO,
             dead: Vec::new(),
@@ -428,7 +429,7 @@ impl ArpPathSwitch {
 
     /// Records a copy of a flooded frame about a path, or returns the reason to drop it.
     pub(crate) fn admit(&mut self, ingress: PortId, header: &Header, now: Time) -> Result<(), DropReason> {
-        if header.hops() >= self.config.hops {
+        if header.hops() >= self.config.safeguards.hops {
             return Err(DropReason::TooManyHops);
         }
         self.floods.note(&self.ports, ingress, header, now)

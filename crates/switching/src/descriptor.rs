@@ -152,7 +152,7 @@ impl Descriptor {
     fn out_of_range(&self, spec: &SchemeSpec) -> Option<Contradiction> {
         self.params.iter().find_map(|param| {
             let value = spec.params.get(param.name)?;
-            Some(Contradiction::of(param.name, value, param.expected(value)?))
+            Some(Contradiction::of(param.name, value, format!("expected {}", param.refusal(value)?)))
         })
     }
 

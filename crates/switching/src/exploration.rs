@@ -114,18 +114,28 @@ params! {
         arp_cache: Duration = Duration::from_secs(60);
     }
     fixed {
-        /// Lifetime of the lock of a source's other broadcasts to a port.
-        broadcast_lock: Duration = Duration::from_secs(1);
-        /// Time until a repair may be repeated.
-        repair: Duration = Duration::from_secs(1);
-        /// Maximum number of remembered floods.
-        floods: usize = 65_536;
+        /// Which a simulation does not set.
+        safeguards: Safeguards = Safeguards::default();
         /// Hold time of a neighbour after its last Hello.
         hold: Duration = Duration::from_secs(15);
         /// Delay from a port going down until its flows are broken; an arriving frame does not wait.
         sweep: Duration = Duration::ZERO;
-        /// Maximum number of hops of a flooded frame.
-        hops: u8 = 64;
+    }
+}
+
+params! {
+    /// What keeps loops and repeated searches in bounds. A loop would carry broadcasts forever without their lock, and every
+    /// frame to an unknown station would start a repair without an interval.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Safeguards {
+        /// how long a source's broadcasts stay locked to a port
+        broadcast_lock: Duration = Duration::from_secs(1), in Duration::from_ps(1)..=Duration::MAX;
+        /// minimum time between two repairs
+        repair: Duration = Duration::from_secs(1), in Duration::from_ps(1)..=Duration::MAX;
+        /// maximum number of remembered floods
+        floods: usize as "flood_table" = 65_536;
+        /// maximum hops of a flooded frame
+        hops: u8 = 64, in 1..=u8::MAX;
     }
 }
 

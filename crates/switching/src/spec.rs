@@ -7,7 +7,7 @@ use thiserror::Error;
 use weft_units::{Given, Param};
 
 /// A scheme with the parameters given in a scenario; others have their defaults.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SchemeSpec {
     /// The name in the registry.
     pub name: String,

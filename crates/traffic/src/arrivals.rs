@@ -1,34 +1,23 @@
 //! [`Arrivals`]: the start times of flows.
 
 use rand_core::RngCore;
+use weft_units::words;
 
 use crate::random::{exponential, unit};
 
-/// The process by which flows arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Arrivals {
-    /// Independently of each other: exponential gaps.
-    #[default]
-    Poisson,
-    /// At equal intervals, the first half an interval after the start.
-    Fixed,
-    /// All at the start.
-    AtOnce,
+words! {
+    /// The process by which flows arrive.
+    pub enum Arrivals {
+        /// Independently of each other: exponential gaps.
+        Poisson = "poisson",
+        /// At equal intervals, the first half an interval after the start.
+        Fixed = "fixed",
+        /// All at the start.
+        AtOnce = "at-once",
+    }
 }
 
 impl Arrivals {
-    /// The name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Poisson => "poisson",
-            Self::Fixed => "fixed",
-            Self::AtOnce => "at-once",
-        }
-    }
-
-    /// Every process.
-    pub const ALL: [Self; 3] = [Self::Poisson, Self::Fixed, Self::AtOnce];
-
     /// Arrivals at `per_ps` per picosecond within `span` picoseconds, as picoseconds, in order.
     pub(crate) fn at_rate(self, per_ps: f64, span: f64, mut rng: impl RngCore) -> impl Iterator<Item = u64> {
         let gap = 1.0 / per_ps;

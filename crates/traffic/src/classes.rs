@@ -11,12 +11,6 @@ pub struct Thresholds {
     pub elephant: Bytes,
 }
 
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self { mouse: Bytes(10_000), elephant: Bytes(10_000_000) }
-    }
-}
-
 impl Thresholds {
     /// The class of a flow of `bytes`.
     pub fn class(&self, bytes: u64) -> &'static str {

@@ -1,52 +1,31 @@
 //! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
 
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Time, words};
 
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
 use crate::program::Program;
 use crate::words::plural;
 
-/// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Algorithm {
-    /// Reduce-scatter, then all-gather, around a ring: 2 (N - 1) steps of B / N.
-    RingAllReduce,
-    /// Recursive halving, then doubling: 2 log2 N steps, of B / 2, B / 4, ... B / N and back.
-    HalvingDoublingAllReduce,
-    /// Up a binary tree and down again, in chunks.
-    TreeAllReduce,
-    /// Around a ring: N - 1 steps of B / N.
-    AllGather,
-    /// B / N from each rank to every other, all at once.
-    AllToAll,
-    /// From each rank to the next, in chunks.
-    Pipeline,
+words! {
+    /// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
+    pub enum Algorithm {
+        /// Reduce-scatter, then all-gather, around a ring: 2 (N - 1) steps of B / N.
+        RingAllReduce = "ring-all-reduce",
+        /// Recursive halving, then doubling: 2 log2 N steps, of B / 2, B / 4, ... B / N and back.
+        HalvingDoublingAllReduce = "halving-doubling-all-reduce",
+        /// Up a binary tree and down again, in chunks.
+        TreeAllReduce = "tree-all-reduce",
+        /// Around a ring: N - 1 steps of B / N.
+        AllGather = "all-gather",
+        /// B / N from each rank to every other, all at once.
+        AllToAll = "all-to-all",
+        /// From each rank to the next, in chunks.
+        Pipeline = "pipeline",
+    }
 }
 
 impl Algorithm {
-    /// Every choice.
-    pub const ALL: [Self; 6] = [
-        Self::RingAllReduce,
-        Self::HalvingDoublingAllReduce,
-        Self::TreeAllReduce,
-        Self::AllGather,
-        Self::AllToAll,
-        Self::Pipeline,
-    ];
-
-    /// The name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RingAllReduce => "ring-all-reduce",
-            Self::HalvingDoublingAllReduce => "halving-doubling-all-reduce",
-            Self::TreeAllReduce => "tree-all-reduce",
-            Self::AllGather => "all-gather",
-            Self::AllToAll => "all-to-all",
-            Self::Pipeline => "pipeline",
-        }
-    }
-
     /// Whether it sends its data in chunks.
     pub const fn has_chunks(self) -> bool {
         matches!(self, Self::TreeAllReduce | Self::Pipeline)
@@ -81,7 +60,7 @@ impl Collective {
     /// # Errors
     /// A number of ranks, or of bytes, for which the algorithm is not defined.
     pub fn flows(&self, ranks: u64) -> Result<u64, String> {
-        let name = self.algorithm.name();
+        let name = self.algorithm.word();
         if ranks < 2 {
             return Err(format!("`{name}` has {}; expected at least 2", plural(ranks, "rank")));
         }
@@ -263,7 +242,7 @@ mod tests {
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
         let compute = Duration::ZERO;
-        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::default());
+        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::PerMessage);
         Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse }
     }
 

@@ -2,28 +2,17 @@
 
 use std::collections::HashMap;
 
+use weft_units::words;
+
 use crate::flow::Flow;
 
-/// How the messages of a collective use connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Reuse {
-    /// Each message has a connection of its own.
-    #[default]
-    PerMessage,
-    /// All messages from one rank to another share a connection that stays open.
-    Persistent,
-}
-
-impl Reuse {
-    /// Every choice.
-    pub const ALL: [Self; 2] = [Self::PerMessage, Self::Persistent];
-
-    /// The name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PerMessage => "per-message",
-            Self::Persistent => "persistent",
-        }
+words! {
+    /// How the messages of a collective use connections.
+    pub enum Reuse {
+        /// Each message has a connection of its own.
+        PerMessage = "per-message",
+        /// All messages from one rank to another share a connection that stays open.
+        Persistent = "persistent",
     }
 }
 

@@ -215,7 +215,7 @@ impl Making<'_> {
             self.open.push(first as u32..self.drafts.len() as u32);
         }
         for round in 0..collective.rounds {
-            let (group, kind, ranks) = (index as u32, collective.algorithm.name(), hosts.len() as u32);
+            let (group, kind, ranks) = (index as u32, collective.algorithm.word(), hosts.len() as u32);
             let job = Job { group, kind, round: round + 1, ranks, bytes: collective.bytes, flows, bound };
             self.waits.job(job, first + (round * flows) as usize);
         }
@@ -358,6 +358,8 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
     use weft_units::HostId;
 
+    const CLASSES: Thresholds = Thresholds { mouse: Bytes(10_000), elephant: Bytes(10_000_000) };
+
     fn drawn(load: f64) -> Drawn {
         Drawn {
             sizes: published::named("web-search").unwrap().sizes(),
@@ -372,7 +374,7 @@ mod tests {
 
     fn run(groups: &[Group], places: &Places, seconds: u64, seed: u64) -> Result<Traffic, TrafficError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        generate(groups, places, &Thresholds::default(), Duration::from_secs(seconds), &mut rng)
+        generate(groups, places, &CLASSES, Duration::from_secs(seconds), &mut rng)
     }
 
     fn group(flows: Flows) -> Group {
@@ -448,8 +450,8 @@ mod tests {
     fn elephants_and_only_they_have_ports_of_the_range_asked_for() {
         let group = Group { elephant_ports: Some((3_500, 3_502)), ..group(Flows::Drawn(drawn(0.4))) };
         let traffic = run(&[group], &spine_leaf(2, 2, 2), 60, 1).unwrap();
-        let (large, small): (Vec<&Flow>, Vec<&Flow>) =
-            traffic.flows.iter().partition(|flow| flow.bytes > Thresholds::default().elephant.0);
+        let is_large = |flow: &&Flow| flow.bytes > CLASSES.elephant.0;
+        let (large, small): (Vec<&Flow>, Vec<&Flow>) = traffic.flows.iter().partition(is_large);
         assert!(large.len() > 10 && small.len() > 100, "{} of {}", large.len(), traffic.flows.len());
         let ports: Vec<(u16, u16)> = large.iter().map(|flow| (flow.sport, flow.dport)).collect();
         assert_eq!(ports[..4], [(3_500, 5_001), (3_501, 5_001), (3_502, 5_001), (3_500, 5_002)]);
@@ -545,7 +547,7 @@ mod tests {
         let chunks = |chunks| {
             let (algorithm, bytes, compute) = (Algorithm::Pipeline, chunks, Duration::ZERO);
             let ranks = Ranks::Placed(Some(8), Placement::Rack);
-            let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::default());
+            let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::PerMessage);
             Flows::Collective(
                 Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse },
                 ranks,

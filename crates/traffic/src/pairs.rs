@@ -9,10 +9,9 @@ use crate::places::Places;
 use crate::random::{below, shuffle, unit};
 
 /// How the two ends of a flow are chosen.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Pairs {
     /// Two hosts of different racks.
-    #[default]
     InterLeaf,
     /// Two different hosts.
     Random,

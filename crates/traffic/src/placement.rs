@@ -1,35 +1,21 @@
 //! [`Ranks`]: the hosts on which the ranks of a collective or a trace run.
 
 use rand_core::RngCore;
-use weft_units::HostId;
+use weft_units::{HostId, words};
 
 use crate::places::Places;
 use crate::random::shuffle;
 use crate::words::plural;
 
-/// The order in which ranks are placed on hosts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Placement {
-    /// All hosts of a rack before the next rack.
-    #[default]
-    Rack,
-    /// The first host of every rack, then the second ones.
-    Striped,
-    /// Drawn at random.
-    Random,
-}
-
-impl Placement {
-    /// Every choice.
-    pub const ALL: [Self; 3] = [Self::Rack, Self::Striped, Self::Random];
-
-    /// The name in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rack => "rack",
-            Self::Striped => "striped",
-            Self::Random => "random",
-        }
+words! {
+    /// The order in which ranks are placed on hosts.
+    pub enum Placement {
+        /// All hosts of a rack before the next rack.
+        Rack = "rack",
+        /// The first host of every rack, then the second ones.
+        Striped = "striped",
+        /// Drawn at random.
+        Random = "random",
     }
 }
 
@@ -40,12 +26,6 @@ pub enum Ranks {
     Placed(Option<u64>, Placement),
     /// These.
     Listed(Vec<HostId>),
-}
-
-impl Default for Ranks {
-    fn default() -> Self {
-        Self::Placed(None, Placement::default())
-    }
 }
 
 impl Ranks {
@@ -131,7 +111,11 @@ mod tests {
     #[test]
     fn a_rank_without_a_host_of_its_own_is_refused() {
         for (ranks, count, message) in [
-            (Ranks::default(), 7, "rank 6 has no host: there are 7 ranks, and the fabric has 6 hosts"),
+            (
+                Ranks::Placed(None, Placement::Rack),
+                7,
+                "rank 6 has no host: there are 7 ranks, and the fabric has 6 hosts",
+            ),
             (
                 Ranks::Placed(Some(9), Placement::Random),
                 9,

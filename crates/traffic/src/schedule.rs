@@ -89,7 +89,7 @@ impl<'a> Schedule<'a> {
             return Ok(Self { pattern, times, most, load: None, offer: Some(offer) });
         };
         let (value, no_capacity) =
-            (intensity.value(), |of: LoadOf, why| TrafficError::NoCapacity { group, of: of.name(), why });
+            (intensity.value(), |of: LoadOf, why| TrafficError::NoCapacity { group, of: of.word(), why });
         if !(value.is_finite() && value > 0.0) {
             return Err(TrafficError::Intensity { group, what: intensity.what(), value });
         }

@@ -79,7 +79,7 @@ pub use endpoint::{Endpoint, State};
 pub use framing::Framing;
 pub use machine::{Arrival, Machine};
 pub use one_way::{OneWay, Packet, Receiving, Sending};
-pub use parameters::{ConfigError, Parameters};
+pub use parameters::ConfigError;
 pub use protocol::{PROTOCOLS, Protocol};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};
 pub use stats::Stats;

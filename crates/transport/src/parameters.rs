@@ -1,8 +1,7 @@
-//! [`Parameters`]: what the parameters of all protocols have in common.
+//! Errors in the parameters of a protocol.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use thiserror::Error;
+use weft_units::Parameters;
 
 /// An invalid parameter value.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -13,16 +12,17 @@ pub struct ConfigError {
     /// Its value.
     pub found: String,
     /// The valid values.
-    pub expected: &'static str,
+    pub expected: String,
 }
 
-/// The parameters of a protocol, by name: a flat structure of numbers, booleans, words and quantities.
-pub trait Parameters: Serialize + DeserializeOwned {
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    fn validate(&self) -> Result<(), ConfigError>;
+/// An error that names the first of `all` parameters that is out of its range.
+pub(crate) fn check_ranges(all: &impl Parameters) -> Result<(), ConfigError> {
+    for (param, value) in all.parameters() {
+        if let Some(expected) = param.refusal(&value) {
+            return Err(ConfigError { name: param.name, found: value.to_string(), expected });
+        }
+    }
+    Ok(())
 }
 
 /// An error that names a parameter with its value, unless that is `good`.
@@ -30,7 +30,11 @@ pub(crate) fn check(
     good: bool,
     name: &'static str,
     found: &dyn std::fmt::Display,
-    expected: &'static str,
+    expected: &str,
 ) -> Result<(), ConfigError> {
-    if good { Ok(()) } else { Err(ConfigError { name, found: found.to_string(), expected }) }
+    if good {
+        Ok(())
+    } else {
+        Err(ConfigError { name, found: found.to_string(), expected: expected.to_owned() })
+    }
 }

@@ -1,9 +1,11 @@
 //! [`Protocol`]: the transport protocol of a run's hosts, with its parameters.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use weft_units::{Given, ParamInfo, ParamValue, Parameters as _};
 
 use crate::config::Config;
 use crate::framing::Framing;
+use crate::parameters::ConfigError;
 use crate::{roce, udp, uec};
 
 /// The names of the protocols, each with its summary.
@@ -15,8 +17,7 @@ pub const PROTOCOLS: &[(&str, &str)] = &[
 ];
 
 /// A protocol and its parameters; serialised as these.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Protocol {
     /// TCP.
     Tcp(Box<Config>),
@@ -28,7 +29,48 @@ pub enum Protocol {
     Uec(uec::Config),
 }
 
+/// Evaluates an expression for the parameters of any protocol.
+macro_rules! config {
+    ($protocol:expr, $config:ident => $value:expr) => {
+        match $protocol {
+            Protocol::Tcp($config) => $value,
+            Protocol::Udp($config) => $value,
+            Protocol::Roce($config) => $value,
+            Protocol::Uec($config) => $value,
+        }
+    };
+}
+
 impl Protocol {
+    /// Every protocol with its defaults, in the order of [`PROTOCOLS`].
+    pub fn all() -> [Self; 4] {
+        let (tcp, roce) = (Self::Tcp(Box::default()), Self::Roce(Box::default()));
+        [tcp, Self::Udp(udp::Config::default()), roce, Self::Uec(uec::Config::default())]
+    }
+
+    /// The protocol of this name with its defaults; `None` if there is none.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|protocol| protocol.name() == name)
+    }
+
+    /// Its parameters with their values.
+    pub fn parameters(&self) -> Vec<(&'static ParamInfo, ParamValue)> {
+        config!(self, config => config.parameters())
+    }
+
+    /// Takes over the values that are `given`.
+    pub fn set(&mut self, given: &Given) {
+        config!(self, config => config.set(given));
+    }
+
+    /// Checks what the types cannot: ranges, and that parameters are consistent.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or contradicts another.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        config!(self, config => config.validate())
+    }
+
     /// Its name.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -49,12 +91,7 @@ impl Protocol {
 
     /// How it divides a flow into packets.
     pub fn framing(&self) -> Framing {
-        match self {
-            Self::Tcp(config) => config.framing(),
-            Self::Udp(config) => config.framing(),
-            Self::Roce(config) => config.framing(),
-            Self::Uec(config) => config.framing(),
-        }
+        config!(self, config => config.framing())
     }
 
     /// The name of the payload of a full packet among its parameters, and the largest value.
@@ -73,6 +110,12 @@ impl Protocol {
             Self::Tcp(_) => u64::MAX,
             Self::Udp(_) | Self::Roce(_) | Self::Uec(_) => self.framing().largest_numbered_flow(),
         }
+    }
+}
+
+impl Serialize for Protocol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.parameters().into_iter().map(|(param, value)| (param.name, value)))
     }
 }
 

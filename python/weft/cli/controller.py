@@ -2,15 +2,25 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..catalogue import controller_settings
 from . import shell
 from .fabric import Order
 from .help_pages import Commands
 
 app = Commands()
+
+_CORE = controller_settings()
+_DEFAULTS = {name: setting["default"] for name, setting in _CORE.items()}
+
+
+def _number(setting: str, metavar: str, text: str) -> Any:
+    """The option of a number of the core's settings, with its range."""
+    least, most = _CORE[setting]["range"]["whole"]
+    return typer.Option(min=least, max=most, metavar=metavar, help=text)
 
 
 class Forwarding(StrEnum):
@@ -72,33 +82,30 @@ def controller(
     ] = "127.0.0.1:6653",
     forwarding: Annotated[
         Forwarding, typer.Option(help="One path per subflow, or one spanning tree for all traffic.")
-    ] = Forwarding.smoc,
-    paths: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Paths per set.")] = 8,
+    ] = _DEFAULTS["controller"],
+    paths: Annotated[int, _number("paths", "N", "Paths per set.")] = _DEFAULTS["paths"],
     proactive: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            max=64,
-            metavar="N",
-            help="Paths installed when a connection starts; 1: only when needed (default: 4, at most --paths).",
+        _number(
+            "proactive_paths",
+            "N",
+            "Paths installed when a connection starts; 1: only when needed "
+            f"(default: {_DEFAULTS['proactive_paths']}, at most --paths).",
         ),
     ] = None,
     order: Annotated[
         Order,
         typer.Option(help="Fewest links shared with the first path (paper) or with all earlier paths (disjoint)."),
-    ] = Order.paper,
+    ] = _DEFAULTS["order"],
     reverse: Annotated[
         Reverse, typer.Option(help="A subflow's reverse direction takes the same path, or its own of a second set.")
-    ] = Reverse.same,
+    ] = _DEFAULTS["reverse"],
     pick: Annotated[
         Pick, typer.Option(help="A subflow takes the path with the fewest subflows, or the next in a cycle.")
-    ] = Pick.least_used,
+    ] = _DEFAULTS["pick"],
     idle_timeout: Annotated[
-        int,
-        typer.Option(
-            min=1, max=3600, metavar="SECONDS", help="Remove a flow's rules after this time without a packet."
-        ),
-    ] = 10,
+        int, _number("idle_timeout_s", "SECONDS", "Remove a flow's rules after this time without a packet.")
+    ] = _DEFAULTS["idle_timeout_s"],
     role: Annotated[
         Role, typer.Option(help="master takes control at once; standby waits until no other controller is active.")
     ] = Role.master,

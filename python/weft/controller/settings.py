@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..catalogue import controller_settings
 from ..labels import plural
 from ..topology import Fabric, network
 from .address import Address
@@ -22,8 +23,7 @@ from .tls import Tls
 _log = logging.getLogger(__name__)
 
 MASTER = "master"
-_PROACTIVE = 4
-"""Default number of paths installed proactively."""
+_DEFAULTS = {name: setting["default"] for name, setting in controller_settings().items()}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Settings:
         metrics: Address for Prometheus metrics; None to disable.
         forwarding: `smoc` or `spanning-tree`.
         paths: Number of paths per set.
-        proactive: Number of them installed as soon as a connection is seen; None for 4 (at most `paths`).
+        proactive: Number of them installed as soon as a connection is seen; None for the default (at most `paths`).
         order: `paper` or `disjoint`.
         reverse: `same` or `own`: the path of a subflow's reverse direction.
         pick: `least-used` or `next`: the path of its set that a subflow takes.
@@ -55,18 +55,18 @@ class Settings:
     listen: Address
     control: Path
     metrics: Address | None = None
-    forwarding: str = "smoc"
-    paths: int = 8
+    forwarding: str = _DEFAULTS["controller"]
+    paths: int = _DEFAULTS["paths"]
     proactive: int | None = None
-    order: str = "paper"
-    reverse: str = "same"
-    pick: str = "least-used"
-    idle_timeout_s: int = 10
+    order: str = _DEFAULTS["order"]
+    reverse: str = _DEFAULTS["reverse"]
+    pick: str = _DEFAULTS["pick"]
+    idle_timeout_s: int = _DEFAULTS["idle_timeout_s"]
     fabric: Expected | None = None
     role: str = MASTER
     lldp_interval_s: float = 1.0
     lldp_misses: int = 3
-    install_deadline_s: float = 2.0
+    install_deadline_s: float = _DEFAULTS["install_deadline_s"]
     probe_s: float = 5.0
     packets_per_port_s: float = 5000.0
     tls: Tls | None = None
@@ -86,7 +86,7 @@ class Settings:
             {
                 "controller": self.forwarding,
                 "paths": self.paths,
-                "proactive_paths": min(_PROACTIVE, self.paths) if self.proactive is None else self.proactive,
+                "proactive_paths": self.proactive or min(_DEFAULTS["proactive_paths"], self.paths),
                 "order": self.order,
                 "reverse": self.reverse,
                 "pick": self.pick,

@@ -12,7 +12,7 @@ use crate::tree::Value;
 pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     key(
         "collective",
-        Kind::Choice(algorithms),
+        Kind::Word(Algorithm::WORDS),
         "",
         "collective operation of all ranks, as flows that wait for each other",
     ),
@@ -22,7 +22,7 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     key("repeats", Kind::Count(1), "1", "number of rounds of a collective, one after the other"),
     key(
         "connections",
-        Kind::Choice(reuses),
+        Kind::Word(Reuse::WORDS),
         "per-message",
         "whether messages between two ranks share a connection that stays open",
     ),
@@ -36,20 +36,8 @@ pub(crate) const RANK_KEYS: &[Key] = &[
         "all hosts",
         "number of ranks, or the host of each",
     ),
-    key("placement", Kind::Choice(placements), "rack", "order of hosts in which ranks are placed"),
+    key("placement", Kind::Word(Placement::WORDS), "rack", "order of hosts in which ranks are placed"),
 ];
-
-fn algorithms() -> Vec<&'static str> {
-    Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
-}
-
-fn reuses() -> Vec<&'static str> {
-    Reuse::ALL.iter().map(|reuse| reuse.name()).collect()
-}
-
-fn placements() -> Vec<&'static str> {
-    Placement::ALL.iter().map(|placement| placement.name()).collect()
-}
 
 /// The most rounds: a result has an entry for each.
 const MOST_ROUNDS: u64 = 10_000;
@@ -63,10 +51,7 @@ pub(crate) enum RankSettings {
 
 impl RankSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
-        let placement = match section.node("placement") {
-            None => Placement::default(),
-            Some(_) => section.choice("placement", &Placement::ALL.map(|at| (at.name(), at)))?.value,
-        };
+        let placement = section.value(RANK_KEYS, "placement")?;
         let count = match section.node("ranks") {
             None => None,
             Some(node) if matches!(node.value, Value::List(_)) => {
@@ -99,45 +84,38 @@ impl RankSettings {
 
 /// The collective of a group; `start` and `jitter` are the group's.
 pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -> Option<Collective> {
-    let algorithm = section.choice("collective", &Algorithm::ALL.map(|at| (at.name(), at)));
+    let algorithm = section.get::<Algorithm>("collective");
     let bytes = section.need::<Bytes>("bytes");
-    let count = |key: &str| match section.node(key) {
-        None => Some(1),
-        Some(node) => match section.get::<u64>(key)?.value {
-            0 => {
-                section.problem(node.span, format!("`{}` is 0", section.path_of(key)), "expected at least 1");
-                None
-            }
-            count => Some(count),
-        },
+    let count = |key: &str| {
+        let count = section.get_or_default::<u64>(COLLECTIVE_KEYS, key)?;
+        if count.value == 0 {
+            section.problem(count.span, format!("`{}` is 0", section.path_of(key)), "expected at least 1");
+            return None;
+        }
+        Some(count)
     };
     let (chunks, rounds) = (count("chunks"), count("repeats"));
-    if let Some(node) = section.node("repeats").filter(|_| rounds.is_some_and(|rounds| rounds > MOST_ROUNDS))
-    {
-        let message = format!("`{}` is {}", section.path_of("repeats"), rounds.unwrap_or_default());
-        section.problem(node.span, message, format!("expected at most {MOST_ROUNDS}"));
+    if let Some(rounds) = rounds.filter(|rounds| rounds.value > MOST_ROUNDS) {
+        let message = format!("`{}` is {}", section.path_of("repeats"), rounds.value);
+        section.problem(rounds.span, message, format!("expected at most {MOST_ROUNDS}"));
         return None;
     }
-    let compute =
-        section.node("compute").map_or(Some(Duration::ZERO), |_| Some(section.get("compute")?.value));
-    let reuse = match section.node("connections") {
-        None => Some(Reuse::default()),
-        Some(_) => section.choice("connections", &Reuse::ALL.map(|at| (at.name(), at))).map(|at| at.value),
-    };
+    let (compute, reuse) =
+        (section.value(COLLECTIVE_KEYS, "compute"), section.value(COLLECTIVE_KEYS, "connections"));
     let algorithm = algorithm?.value;
     if let Some(node) = section.node("chunks").filter(|_| !algorithm.has_chunks()) {
-        let message = format!("`{}` is not divided into chunks", algorithm.name());
-        let with: Vec<&str> =
-            Algorithm::ALL.iter().filter(|at| at.has_chunks()).map(|at| at.name()).collect();
+        let message = format!("`{algorithm}` is not divided into chunks");
+        let mut with = Algorithm::WORDS.to_vec();
+        with.retain(|word| word.parse().is_ok_and(Algorithm::has_chunks));
         section.problem(node.span, message, format!("only {} have `chunks`", with.join(" and ")));
         return None;
     }
     Some(Collective {
         algorithm,
         bytes: bytes?.value.0,
-        chunks: chunks?,
+        chunks: chunks?.value,
         compute: compute?,
-        rounds: rounds?,
+        rounds: rounds?.value,
         start,
         jitter,
         reuse: reuse?,

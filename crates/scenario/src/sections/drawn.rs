@@ -4,7 +4,6 @@ use weft_traffic::{Arrivals, Drawn, Intensity, LoadOf};
 use weft_units::Duration;
 
 use super::Resolver;
-use super::optional::duration;
 use super::pairs::{self, PairsSettings};
 use super::sizes::{self, SizesSettings};
 use crate::section::{Key, Kind, Section, key};
@@ -21,15 +20,15 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
     key("truncate", Kind::Bytes, "", "leave out larger flows"),
     key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
     key("scale_to_mean", Kind::Bytes, "", "scale all sizes to this mean"),
-    key("arrivals", Kind::Choice(arrivals), "poisson", "arrival process"),
+    key("arrivals", Kind::Word(Arrivals::WORDS), "poisson", "arrival process"),
     key("load", Kind::Number, "", "offered load, as a fraction of link capacity"),
-    key("load_of", Kind::Choice(loads), "fabric-uplinks", "links whose capacity the load refers to"),
+    key("load_of", Kind::Word(LoadOf::WORDS), "fabric-uplinks", "links whose capacity the load refers to"),
     key("flows_per_second", Kind::Number, "", "arrival rate, instead of a load"),
     key("flows", Kind::Count(0), "", "number of flows; with a load, the maximum"),
     key(
         "pairs",
         Kind::Either(&[
-            Kind::Choice(|| pairs::WORDS.to_vec()),
+            Kind::Word(pairs::WORDS),
             Kind::Table(pairs::FORMS),
             Kind::List(&Kind::Pair(&Kind::Text)),
         ]),
@@ -39,14 +38,6 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
     key("start", Kind::Duration, "0 s", "earliest flow start of the group"),
     key("jitter", Kind::Duration, "0 s", "upper bound of a random delay added to every start"),
 ];
-
-fn arrivals() -> Vec<&'static str> {
-    Arrivals::ALL.iter().map(|arrivals| arrivals.name()).collect()
-}
-
-fn loads() -> Vec<&'static str> {
-    LoadOf::ALL.iter().map(|of| of.name()).collect()
-}
 
 /// How the flows of a group are drawn.
 #[derive(Clone, Debug)]
@@ -63,15 +54,12 @@ pub(crate) struct DrawnSettings {
 impl DrawnSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         let sizes = SizesSettings::decode(section);
-        let pairs = PairsSettings::decode(section);
-        let choices = Arrivals::ALL.map(|arrivals| (arrivals.name(), arrivals));
-        let arrivals = match section.node("arrivals") {
-            None => Some(Arrivals::default()),
-            Some(_) => section.choice("arrivals", &choices).map(|at| at.value),
-        };
+        let pairs = section.node_or_default(DRAWN_KEYS, "pairs");
+        let pairs = pairs.and_then(|node| PairsSettings::decode(section, &node));
+        let arrivals = section.value(DRAWN_KEYS, "arrivals");
         let intensity = decode_intensity(section);
         let flows = section.get::<u64>("flows").map(|flows| flows.value);
-        let (start, jitter) = (duration(section, "start"), duration(section, "jitter"));
+        let (start, jitter) = (section.value(DRAWN_KEYS, "start"), section.value(DRAWN_KEYS, "jitter"));
         Some(Self {
             sizes: sizes?,
             arrivals: arrivals?,
@@ -99,16 +87,10 @@ impl DrawnSettings {
 
 /// Load or flows per second; the outer `None` means invalid.
 fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
-    let of = match section.node("load_of") {
-        None => LoadOf::default(),
-        Some(node) => {
-            if section.node("load").is_none() {
-                let label = "expected `load` as well";
-                section.problem(node.span, "`load_of` has no effect without `load`", label);
-            }
-            section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
-        }
-    };
+    if let (Some(node), None) = (section.node("load_of"), section.node("load")) {
+        section.problem(node.span, "`load_of` has no effect without `load`", "expected `load` as well");
+    }
+    let of = section.value(DRAWN_KEYS, "load_of")?;
     if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
         let label = "expected `load` or `flows_per_second`, not both";
         section.problem(rate.span, "the arrival rate is given twice", label);

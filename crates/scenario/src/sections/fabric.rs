@@ -14,12 +14,9 @@ use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
-/// The default of `reaction`.
-const REACTION: Duration = Duration::from_ms(10);
-
 /// The keys of every shape.
 pub(crate) const COMMON_KEYS: &[Key] = &[
-    key("rate", Kind::Rate, "10 Gbps", "link rate, each direction"),
+    key("rate", Kind::Rate, "", "link rate, each direction").of(|| LinkSpec::default().rate.to_string()),
     key("failed", Kind::Texts, "", "links that are down from the start, such as \"e0-a1\""),
     key("link", Kind::Tables(CABLE_KEYS), "", "single links that differ"),
     key(
@@ -30,7 +27,7 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
     ),
     key(
         "host_queue",
-        Kind::Either(&[Kind::Limit, Kind::Choice(|| vec![HostQueue::AS_SWITCHES])]),
+        Kind::Either(&[Kind::Limit, Kind::Word(&[HostQueue::AS_SWITCHES])]),
         "4 packets",
         "queue of a host's own interface: sources wait in turn while it is full; as-switches: it drops and marks",
     ),
@@ -60,9 +57,10 @@ pub(crate) struct FabricSettings {
     links: LinkSettings,
     failed: Vec<At<String>>,
     cables: Vec<Cable>,
-    reaction: Option<At<Duration>>,
+    /// Time from a change of a link until computed routes take it into account.
+    pub(crate) reaction: Duration,
     buffer: Option<At<SharedBuffer>>,
-    host_queue: Option<At<HostQueue>>,
+    host_queue: HostQueue,
 }
 
 /// The origin of the fabric.
@@ -100,6 +98,8 @@ impl FabricSettings {
         let oversubscription = section.get::<f64>("oversubscription");
         let bottleneck_delay = section.get("bottleneck_delay");
         let failed = section.list("failed").map(|list| list.value).unwrap_or_default();
+        let (reaction, host_queue) =
+            (section.value(COMMON_KEYS, "reaction"), section.value(COMMON_KEYS, "host_queue"));
         if let (Some(_), Some(ratio)) = (rates[2], oversubscription) {
             let label = "expected `fabric_rate` or `oversubscription`, not both";
             section.problem(ratio.span, "the rate of the uplinks is given twice", label);
@@ -114,9 +114,9 @@ impl FabricSettings {
             bottleneck_delay,
             links,
             failed,
-            reaction: section.get("reaction"),
+            reaction: reaction?,
             buffer: buffer(section),
-            host_queue: section.get("host_queue"),
+            host_queue: host_queue?,
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -136,7 +136,7 @@ impl FabricSettings {
             return None;
         }
         let choices: Vec<_> = SHAPES.iter().map(|shape| (shape.name, shape)).collect();
-        let shape = section.choice("kind", &choices)?.value;
+        let shape = section.choose(&section.get("kind")?, "kind", &choices)?.value;
         let keys = keys_of(shape);
         let known = |name: &str| keys.iter().any(|key| key.name == name) || name == "kind";
         for entry in section.table.0.iter().filter(|entry| !known(&entry.key)) {
@@ -169,11 +169,6 @@ impl FabricSettings {
         }
     }
 
-    /// Time from a change of a link until computed routes take it into account.
-    pub(crate) fn reaction(&self) -> Duration {
-        self.reaction.map_or(REACTION, |at| at.value)
-    }
-
     /// The fabric.
     pub(crate) fn build(&self, loader: Loader<'_>, problems: &Problems) -> Option<Fabric> {
         let fabric = match &self.kind {
@@ -194,7 +189,7 @@ impl FabricSettings {
         let fabric = self.change(fabric.ok()?, problems)?;
         let buffered = fabric.with_buffer(self.buffer.map(|at| at.value));
         buffered
-            .map(|fabric| fabric.with_host_queue(self.host_queue.map_or(HostQueue::default(), |at| at.value)))
+            .map(|fabric| fabric.with_host_queue(self.host_queue))
             .map_err(|error| {
                 let cables = self.cables.iter().rev().find_map(|cable| cable.links.span_of(&error));
                 let shared = self

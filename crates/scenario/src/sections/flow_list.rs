@@ -6,7 +6,7 @@ use weft_traffic::{Flows, ListedFlow, Node, Point, Program};
 use weft_units::{Bytes, Duration, Time};
 
 use super::Resolver;
-use super::optional::{DSCP, PORT, dscp, duration, port};
+use super::optional::{DSCP, PORT, dscp, port};
 use crate::diagnostic::Problem;
 use crate::nearest::suggest;
 use crate::section::{At, Key, Kind, Section, key};
@@ -130,7 +130,7 @@ impl Listed {
     fn decode(section: &Section<'_>) -> Option<Self> {
         section.only(&[FLOW_KEYS]);
         let (src, dst, bytes) = (section.need("src"), section.need("dst"), section.need::<Bytes>("bytes"));
-        let (start, dscp) = (duration(section, "start"), dscp(section));
+        let (start, dscp) = (section.value(FLOW_KEYS, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
         let mut after = Vec::new();
         for (key, point) in [("after_received", Point::Received), ("after_acknowledged", Point::Acknowledged)]
@@ -162,7 +162,7 @@ impl Listed {
             ports: sport.zip(dport),
             id: section.get("id"),
             after,
-            delay: duration(section, "delay")?,
+            delay: section.value(FLOW_KEYS, "delay")?,
         })
     }
 

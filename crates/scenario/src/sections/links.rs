@@ -11,31 +11,19 @@ use super::served::{PFC_KEYS, RED_KEYS, pfc, red};
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
-/// The framings.
-pub(crate) const OVERHEADS: &[(&str, Overhead)] =
-    &[("ethernet", Overhead::Ethernet), ("ppp", Overhead::Ppp), ("none", Overhead::None)];
-const SCHEDULERS: &[(&str, Scheduler)] =
-    &[("strict-priority", Scheduler::StrictPriority), ("drr", Scheduler::Drr)];
-
 /// The keys of every link, except its rate.
 pub(crate) const LINK_KEYS: &[Key] = &[
-    key("delay", Kind::Duration, "1 us", "propagation delay of a link"),
-    key("queue", Kind::Limit, "1000 packets", "queue limit of a port; excess packets are dropped"),
+    key("delay", Kind::Duration, "", "propagation delay of a link")
+        .of(|| LinkSpec::default().delay.to_string()),
+    key("queue", Kind::Limit, "", "queue limit of a port; excess packets are dropped")
+        .of(|| LinkSpec::default().queue.limit.to_string()),
     key("ecn_threshold", Kind::Limit, "", "a packet that finds this much queued is ECN-marked (RFC 3168)"),
-    key(
-        "overhead",
-        Kind::Choice(|| OVERHEADS.iter().map(|(name, _)| *name).collect()),
-        "ethernet",
-        "bytes around an IP packet: ethernet 38, ppp 2, none 0",
-    ),
+    key("overhead", Kind::Word(Overhead::WORDS), "", "bytes around an IP packet: ethernet 38, ppp 2, none 0")
+        .of(|| LinkSpec::default().overhead.to_string()),
     key("queues", Kind::Table(QUEUES_KEYS), "", "several queues per port instead of one"),
     key("red", Kind::Table(RED_KEYS), "", "ECN marks with a probability that rises with the queue"),
-    key(
-        "trim",
-        Kind::Flag,
-        "false",
-        "packets that find their queue full are cut to 64 bytes instead of dropped",
-    ),
+    key("trim", Kind::Flag, "", "packets that find their queue full are cut to 64 bytes instead of dropped")
+        .of(|| LinkSpec::default().queue.trim.to_string()),
     key(
         "trim_queue",
         Kind::Limit,
@@ -51,12 +39,7 @@ pub(crate) const LINK_KEYS: &[Key] = &[
 ];
 
 const QUEUES_KEYS: &[Key] = &[
-    key(
-        "scheduler",
-        Kind::Choice(|| SCHEDULERS.iter().map(|(name, _)| *name).collect()),
-        "strict-priority",
-        "which queue sends next",
-    ),
+    key("scheduler", Kind::Word(Scheduler::WORDS), "strict-priority", "which queue sends next"),
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 
@@ -81,8 +64,7 @@ impl LinkSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Self {
         let queues = section.section("queues").and_then(|queues| {
             queues.only(&[QUEUES_KEYS]);
-            let scheduler =
-                queues.choice("scheduler", SCHEDULERS).map_or(Scheduler::default(), |at| at.value);
+            let scheduler = queues.value(QUEUES_KEYS, "scheduler");
             let Some(weights) = queues.list::<u32>("weights") else {
                 if queues.node("weights").is_none() {
                     let label = "expected one number per queue, such as weights = [4, 1]";
@@ -103,7 +85,7 @@ impl LinkSettings {
                 queues.problem(weight.span, "a queue of weight 0 never sends", "expected at least 1");
             }
             let classes = weights.value.iter().map(|weight| ClassSpec { weight: weight.value });
-            Some((scheduler, classes.collect::<Vec<_>>()))
+            Some((scheduler?, classes.collect::<Vec<_>>()))
         });
         // The ports of a file, and those of all links for a single one, may have queues of their own.
         let is_plain = section.node("kind").is_some() && section.node("queues").is_none();
@@ -112,7 +94,7 @@ impl LinkSettings {
             delay: section.get("delay"),
             queue: section.get("queue"),
             ecn_threshold: section.get("ecn_threshold"),
-            overhead: section.choice("overhead", OVERHEADS),
+            overhead: section.get("overhead"),
             queues,
             red: section.section("red").and_then(|table| red(&table)),
             trim: section.get("trim"),

@@ -1,7 +1,7 @@
 //! `[measure]`: measurement settings.
 
 use weft_traffic::Thresholds;
-use weft_units::{Bytes, Duration, Time};
+use weft_units::{Duration, Time};
 
 use super::run::{Run, positive};
 use super::sizes::pair;
@@ -47,12 +47,15 @@ impl Measure {
         (self.is_whole && !arrives) || (self.window.0..self.window.1).contains(&start)
     }
 
-    pub(crate) fn decode(section: Option<&Section<'_>>, run: &Run) -> Option<Self> {
+    pub(crate) fn decode(section: &Section<'_>, run: &Run) -> Option<Self> {
+        section.only(&[KEYS]);
         let whole = (Time::ZERO, Time::ZERO + run.duration);
         let interval = (run.duration / 100).max(Duration::from_ps(1));
-        let mut measure = Self { interval, window: whole, is_whole: true, thresholds: Thresholds::default() };
-        let Some(section) = section else { return Some(measure) };
-        section.only(&[KEYS]);
+        let classes = section.section_or_empty("classes");
+        classes.only(&[CLASS_KEYS]);
+        let (mouse, elephant) = (classes.value(CLASS_KEYS, "mouse"), classes.value(CLASS_KEYS, "elephant"));
+        let thresholds = Thresholds { mouse: mouse?, elephant: elephant? };
+        let mut measure = Self { interval, window: whole, is_whole: true, thresholds };
         if section.node("interval").is_some() {
             measure.interval = positive(section, "interval", section.get("interval")?)?.value;
         }
@@ -71,19 +74,11 @@ impl Measure {
             measure.window = (Time::ZERO + from.value, Time::ZERO + to.value.min(run.limit));
             measure.is_whole = false;
         }
-        if section.node("classes").is_some() {
-            let classes = section.section("classes")?;
-            classes.only(&[CLASS_KEYS]);
-            let (mouse, elephant) = (classes.get::<Bytes>("mouse"), classes.get::<Bytes>("elephant"));
-            let thresholds = &mut measure.thresholds;
-            thresholds.mouse = mouse.map_or(thresholds.mouse, |at| at.value);
-            thresholds.elephant = elephant.map_or(thresholds.elephant, |at| at.value);
-            if thresholds.mouse > thresholds.elephant {
-                let (mouse, elephant) = (thresholds.mouse, thresholds.elephant);
-                let message = format!("the mouse limit {mouse} is above the elephant limit {elephant}");
-                classes.problem(classes.span, message, "expected the mouse limit to be the smaller one");
-                return None;
-            }
+        let Thresholds { mouse, elephant } = thresholds;
+        if mouse > elephant {
+            let message = format!("the mouse limit {mouse} is above the elephant limit {elephant}");
+            classes.problem(classes.span, message, "expected the mouse limit to be the smaller one");
+            return None;
         }
         Some(measure)
     }

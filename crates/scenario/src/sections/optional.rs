@@ -1,9 +1,8 @@
-//! Optional values of a flow or group: times, ports, DSCPs.
+//! Optional values of a flow or group: ports, DSCPs.
 
 use std::fmt::Display;
 
 use weft_traffic::MAX_DSCP;
-use weft_units::Duration;
 
 use crate::section::{Kind, Section};
 
@@ -11,14 +10,6 @@ use crate::section::{Kind, Section};
 pub(crate) const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);
 /// A port of TCP or UDP.
 pub(crate) const PORT: Kind = Kind::UpTo(u16::MAX as u64);
-
-/// A duration, zero if missing; `None` if invalid.
-pub(crate) fn duration(section: &Section<'_>, key: &str) -> Option<Duration> {
-    match section.node(key) {
-        None => Some(Duration::ZERO),
-        Some(_) => section.get::<Duration>(key).map(|at| at.value),
-    }
-}
 
 /// An optional TCP port; the outer `None` means invalid.
 pub(crate) fn port(section: &Section<'_>, key: &str) -> Option<Option<u16>> {

@@ -33,8 +33,8 @@ pub(crate) enum PairsSettings {
 }
 
 impl PairsSettings {
-    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
-        let Some(node) = section.node("pairs") else { return Some(Self::Ready(Pairs::default())) };
+    /// Reads `node`, the value of `pairs`.
+    pub(crate) fn decode(section: &Section<'_>, node: &Node) -> Option<Self> {
         let path = section.path_of("pairs");
         match &node.value {
             Value::Text(word) => Some(Self::Ready(match word.as_str() {

@@ -42,12 +42,9 @@ pub struct Run {
 impl Run {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         section.only(&[KEYS]);
-        let duration = section.get::<Duration>("duration");
+        let duration = section.get_or_default(KEYS, "duration");
         let limit = section.get::<Duration>("limit");
-        if section.node("duration").is_some() {
-            positive(section, "duration", duration?)?;
-        }
-        let duration = duration.map_or(Duration::from_secs(1), |at| at.value);
+        let duration = positive(section, "duration", duration?)?.value;
         let most = (duration * 10).max(Duration::from_secs(10));
         if let Some(limit) = limit.filter(|limit| limit.value < duration) {
             let message = format!("the limit {} is shorter than the duration {duration}", limit.value);
@@ -57,18 +54,17 @@ impl Run {
         if section.node("limit").is_some() && limit.is_none() {
             return None;
         }
-        let warm = section.get::<bool>("warm");
         Some(Self {
             duration,
             limit: limit.map_or(most, |at| at.value),
-            warm: warm.is_some_and(|at| at.value),
-            start_is_given: warm.is_some(),
+            warm: section.value(KEYS, "warm")?,
+            start_is_given: section.node("warm").is_some(),
         })
     }
 
     /// The seeds of all runs.
     pub(crate) fn decode_seeds(section: &Section<'_>) -> Vec<u64> {
-        let Some(node) = section.node("seeds") else { return vec![1] };
+        let Some(node) = section.node_or_default(KEYS, "seeds") else { return Vec::new() };
         let path = section.path_of("seeds");
         let Value::List(nodes) = &node.value else {
             if !matches!(node.value, Value::Integer(_)) {
@@ -76,7 +72,7 @@ impl Run {
                 section.problem(node.span, message, "expected a whole number, or a list such as [1, 2, 3]");
                 return Vec::new();
             }
-            let count = section.read::<u64>(node, &path);
+            let count = section.read::<u64>(&node, &path);
             let good = count.filter(|count| (1..=MAX_SEEDS).contains(&count.value));
             if let (Some(count), None) = (count, good) {
                 let message = format!("{} runs with different seeds", count.value);

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use weft_fabric::Fabric;
-use weft_switching::{Descriptor, ParamInfo, ParamKind, ParamValue, SchemeSpec, Schemes, registry};
-
+use weft_switching::{Descriptor, SchemeSpec, Schemes, registry};
 use weft_transport::uec::EntropyChoice;
 
 use crate::diagnostic::Problem;
@@ -62,7 +61,7 @@ pub(crate) fn decode(
     if schemes.get(&name.value).is_none() && nearest(&name.value, names()).is_none() {
         let problem = Problem::at(name.span, format!("`scheme.name` cannot be `{}`", name.value));
         let problem = problem.label(format!("expected one of {}", list(names())));
-        let is_choice = serde_json::from_value::<EntropyChoice>(name.value.as_str().into()).is_ok();
+        let is_choice = name.value.parse::<EntropyChoice>().is_ok();
         section.problems.add(problem.help(match is_choice {
             true => format!(
                 "it is a choice of Ultra Ethernet hosts: transport.protocol = \"uec\", transport.entropy_choice = \"{}\", \
@@ -79,7 +78,7 @@ pub(crate) fn decode(
     for entry in section.table.0.iter().filter(|entry| entry.key != "name") {
         let has = |scheme: &Descriptor| scheme.params.iter().find(|param| param.name == entry.key);
         if let Some(param) = has(scheme) {
-            match value(section, param) {
+            match section.param(param, "") {
                 Some(value) => drop(params.insert(entry.key.clone(), value)),
                 None => good = false,
             }
@@ -107,24 +106,4 @@ fn unknown(schemes: &Schemes, scheme: &Descriptor, key: &str, span: Span) -> Pro
         (None, None) if scheme.params.is_empty() => problem.label("it has no parameters"),
         (None, None) => problem.label(format!("expected one of {}", list(names()))),
     }
-}
-
-fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
-    let name = param.name;
-    Some(match param.kind {
-        ParamKind::Choice(choices) => {
-            let choices: Vec<_> = choices.iter().map(|choice| (*choice, *choice)).collect();
-            ParamValue::Text(section.choice(name, &choices)?.value.to_owned())
-        }
-        ParamKind::Duration => ParamValue::Duration(section.get(name)?.value),
-        ParamKind::Bytes => ParamValue::Bytes(section.get(name)?.value),
-        ParamKind::Count => {
-            let count = section.get::<u64>(name)?;
-            if count.value == 0 {
-                section.problem(count.span, format!("`scheme.{name}` is 0"), "expected at least 1");
-                return None;
-            }
-            ParamValue::Count(count.value)
-        }
-    })
 }

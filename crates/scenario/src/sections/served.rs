@@ -7,8 +7,6 @@ use weft_units::Bytes;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::tree::shown;
 
-const MARK_AT: &[(&str, MarkAt)] = &[("enqueue", MarkAt::Enqueue), ("dequeue", MarkAt::Dequeue)];
-
 /// The keys of `red`.
 pub(crate) const RED_KEYS: &[Key] = &[
     key("kmin", Kind::Limit, "", "up to this queue, no packet is marked"),
@@ -16,7 +14,7 @@ pub(crate) const RED_KEYS: &[Key] = &[
     key("pmax", Kind::Number, "1", "probability of a mark at `kmax`"),
     key(
         "at",
-        Kind::Choice(|| MARK_AT.iter().map(|(name, _)| *name).collect()),
+        Kind::Word(MarkAt::WORDS),
         "enqueue",
         "when a packet is marked: by the queue that it finds, or that it leaves",
     ),
@@ -48,7 +46,7 @@ pub(crate) const BUFFER_KEYS: &[Key] = &[
 
 /// The buffer of `[fabric]`.
 pub(crate) fn buffer(section: &Section<'_>) -> Option<At<SharedBuffer>> {
-    let alpha = section.get::<f64>("alpha");
+    let alpha = section.get_or_default::<f64>(BUFFER_KEYS, "alpha");
     let bytes = section.get::<Bytes>("buffer");
     if let Some(alpha) = alpha
         && (alpha.value <= 0.0 || alpha.value > 1024.0)
@@ -58,7 +56,7 @@ pub(crate) fn buffer(section: &Section<'_>) -> Option<At<SharedBuffer>> {
         return None;
     }
     let Some(bytes) = bytes else {
-        if let Some(alpha) = alpha {
+        if let (Some(alpha), Some(_)) = (alpha, section.node("alpha")) {
             section.problem(alpha.span, "`alpha` without a `buffer`", "expected buffer = \"9 MB\" as well");
         }
         return None;
@@ -67,31 +65,21 @@ pub(crate) fn buffer(section: &Section<'_>) -> Option<At<SharedBuffer>> {
         section.problem(bytes.span, format!("a `buffer` of {}", bytes.value), "expected at least 10 kB");
         return None;
     }
-    Some(At {
-        value: SharedBuffer { bytes: bytes.value, alpha: alpha.map_or(1.0, |at| at.value) },
-        span: bytes.span,
-    })
+    Some(At { value: SharedBuffer { bytes: bytes.value, alpha: alpha?.value }, span: bytes.span })
 }
 
 /// RED as written.
 pub(crate) fn red(section: &Section<'_>) -> Option<At<RedSpec>> {
     section.only(&[RED_KEYS]);
     let (kmin, kmax) = (section.need::<Limit>("kmin"), section.need::<Limit>("kmax"));
-    let pmax = section.get::<f64>("pmax");
-    let at = section.choice("at", MARK_AT);
-    let (kmin, kmax) = (kmin?, kmax?);
-    let parts = pmax.map_or(Some(weft_fabric::CERTAIN), |at| parts_of(at.value));
-    let Some(pmax) = parts else {
-        let at = pmax?;
-        section.problem(
-            at.span,
-            format!("`pmax` is {}", shown(at.value)),
-            "expected a probability from 1e-9 to 1",
-        );
+    let (pmax, at) = (section.get_or_default::<f64>(RED_KEYS, "pmax"), section.value(RED_KEYS, "at"));
+    let (kmin, kmax, share) = (kmin?, kmax?, pmax?);
+    let Some(pmax) = parts_of(share.value) else {
+        let message = format!("`pmax` is {}", shown(share.value));
+        section.problem(share.span, message, "expected a probability from 1e-9 to 1");
         return None;
     };
-    let red =
-        RedSpec { kmin: kmin.value, kmax: kmax.value, pmax, at: at.map_or(MarkAt::Enqueue, |at| at.value) };
+    let red = RedSpec { kmin: kmin.value, kmax: kmax.value, pmax, at: at? };
     if let Some(why) = red.fault() {
         section.problem(kmin.span, why, "expected a size up to `kmax`, in its unit");
         return None;

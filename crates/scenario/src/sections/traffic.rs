@@ -5,7 +5,7 @@ use weft_traffic::{Collective, EPHEMERAL, Flows, Group, TrafficError};
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
 use super::flow_list::{FLOW_KEYS, FlowList};
-use super::optional::{DSCP, PORT, dscp, duration};
+use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, read_trace};
 use super::{Resolver, sizes};
 use crate::diagnostic::{Problem, Problems};
@@ -104,7 +104,8 @@ impl GroupSettings {
             Some(&"flow_list") => Source::Listed(FlowList::decode(section)?),
             Some(&"collective") => {
                 let ranks = RankSettings::decode(section);
-                let (start, jitter) = (duration(section, "start")?, duration(section, "jitter")?);
+                let (start, jitter) =
+                    (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
                 Source::Collective(collective::decode(section, start, jitter)?, ranks?)
             }
             Some(_) => Source::Trace(section.get("trace")?, RankSettings::decode(section)?),

@@ -1,49 +1,36 @@
 //! `[transport]`: a protocol, TCP's profile, and overridden parameters. The keys are the protocol's parameters
 //! themselves, so new ones need no change here.
 
-use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::json;
 use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp, uec};
-use weft_units::Bytes;
+use weft_transport::{Config, PROTOCOLS, Protocol, uec};
+use weft_units::{Bytes, Given, ParamInfo, ParamValue};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::round_trip::longest;
 use crate::section::{Key, Kind, Section, key};
 use crate::source::Span;
-use crate::tree::{Entry, Value};
-
-/// The default profile.
-pub(crate) const DEFAULT_PROFILE: &str = "linux";
+use crate::tree::Entry;
 
 /// The key that names the profile.
 pub(crate) const PROFILE: Key = key(
     "profile",
-    Kind::Choice(profiles),
-    DEFAULT_PROFILE,
+    Kind::Choice(|| PROFILES.iter().map(|(name, _)| *name).collect()),
+    "linux",
     "with protocol = \"tcp\", the variant whose parameters are the defaults",
 );
 
-/// The names of all profiles.
-pub(crate) fn profiles() -> Vec<&'static str> {
-    PROFILES.iter().map(|(name, _)| *name).collect()
-}
-
 /// The key that names the protocol.
-pub(crate) const PROTOCOL: Key =
-    key("protocol", Kind::Choice(protocols), DEFAULT_PROTOCOL, "transport protocol of the hosts");
-
-/// The default protocol.
-const DEFAULT_PROTOCOL: &str = "tcp";
-
-/// The names of all protocols.
-pub(crate) fn protocols() -> Vec<&'static str> {
-    PROTOCOLS.iter().map(|(name, _)| *name).collect()
-}
+pub(crate) const PROTOCOL: Key = key(
+    "protocol",
+    Kind::Choice(|| PROTOCOLS.iter().map(|(name, _)| *name).collect()),
+    "tcp",
+    "transport protocol of the hosts",
+);
 
 /// A protocol with the scenario's overrides.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,35 +41,23 @@ pub struct Transport {
     pub protocol: Protocol,
 }
 
-impl Default for Transport {
-    fn default() -> Self {
-        let config = Config::profile(DEFAULT_PROFILE).expect("the default profile exists: a test reads it");
-        Self { profile: DEFAULT_PROFILE.to_owned(), protocol: config.into() }
-    }
-}
-
 impl Transport {
-    pub(crate) fn decode(section: Option<&Section<'_>>) -> Option<Self> {
-        let Some(section) = section else { return Some(Self::default()) };
-        let choices: Vec<_> = protocols().into_iter().map(|name| (name, name)).collect();
-        let name = match section.node(PROTOCOL.name) {
-            Some(_) => section.choice(PROTOCOL.name, &choices)?.value,
-            None => DEFAULT_PROTOCOL,
-        };
-        if let Some(entry) = section.table.entry(PROFILE.name).filter(|_| name != DEFAULT_PROTOCOL) {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        let name = section.choice(&PROTOCOL)?;
+        if let Some(entry) = section.table.entry(PROFILE.name).filter(|_| name != "tcp") {
             let message =
                 format!("`transport.profile` is a profile of TCP, and `transport.protocol` is \"{name}\"");
             section.problem(entry.span, message, "remove it, or set protocol = \"tcp\"");
             return None;
         }
-        let source = format!("the protocol `{name}`");
-        let protocol = match name {
-            "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
-            "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
-            "uec" => Protocol::Uec(read(section, &source, "UEC", uec::Config::default())?),
-            _ => return Self::decode_tcp(section),
+        let profile = section.choice(&PROFILE)?;
+        let (profile, source, protocol) = match Protocol::named(name)? {
+            Protocol::Tcp(_) => {
+                (profile, format!("the profile `{profile}`"), Config::profile(profile)?.into())
+            }
+            other => (name, format!("the protocol `{name}`"), other),
         };
-        Some(Self { profile: name.to_owned(), protocol })
+        Some(Self { profile: profile.to_owned(), protocol: read(section, &source, protocol)? })
     }
 
     /// Computes from the fabric what depends on it and was not given.
@@ -177,162 +152,50 @@ impl Transport {
         }
         this
     }
-
-    fn decode_tcp(section: &Section<'_>) -> Option<Self> {
-        let mut profile = DEFAULT_PROFILE.to_owned();
-        if section.node(PROFILE.name).is_some() {
-            let choices: Vec<_> = profiles().into_iter().map(|name| (name, name)).collect();
-            profile = section.choice(PROFILE.name, &choices)?.value.to_owned();
-        }
-        let config = Config::profile(&profile)?;
-        let config = read(section, &format!("the profile `{profile}`"), "TCP", config)?;
-        Some(Self { profile, protocol: config.into() })
-    }
-
-    /// The default of every protocol other than TCP.
-    pub(crate) fn others() -> [Protocol; 3] {
-        let uec = Protocol::Uec(uec::Config::default());
-        [Protocol::Udp(udp::Config::default()), Protocol::Roce(Box::default()), uec]
-    }
 }
 
-/// Reads the parameters of a protocol, `title` in messages; the section overrides the values of `config`, which are those
-/// of `source`.
-fn read<C: Parameters>(section: &Section<'_>, source: &str, title: &str, mut config: C) -> Option<C> {
-    let mut fields = fields(&config);
-    let names: Vec<String> = fields.keys().cloned().collect();
-    let mut good = true;
+/// Reads the parameters of `protocol`; the section overrides its values, which are those of `source`.
+fn read(section: &Section<'_>, source: &str, mut protocol: Protocol) -> Option<Protocol> {
+    let all = protocol.parameters();
+    let (mut given, mut good) = (Given::new(), true);
     let own = [PROFILE.name, PROTOCOL.name];
     for entry in section.table.0.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
-        let key = &entry.key;
-        let Some(before) = fields.insert(key.clone(), entry.node.to_json()) else {
-            fields.remove(key);
+        let Some((param, value)) = all.iter().find(|(param, _)| param.name == entry.key) else {
             good = false;
-            unknown(section, entry, title, &names);
+            unknown(section, entry, protocol.name(), &all);
             continue;
         };
-        if let Ok(read) = serde_json::from_value::<C>(Json::Object(fields.clone())) {
-            config = read;
-            continue;
+        let valid = param.valid().map_or_else(String::new, |valid| format!("; valid: {valid}"));
+        match section.param(param, &format!("{valid}; {source} has {}", json!(value))) {
+            Some(value) => drop(given.insert(entry.key.clone(), value)),
+            None => good = false,
         }
-        good = false;
-        fields.insert(key.clone(), before.clone());
-        refuse::<C>(section, entry, &before, &fields, source);
     }
-    if let Err(error) = config.validate() {
+    protocol.set(&given);
+    if let Err(error) = protocol.validate() {
         let entry = section.table.entry(error.name);
         let span = entry.map_or(section.span, |entry| entry.node.span);
         let message = format!("`transport.{}` is {}", error.name, error.found);
         section.problem(span, message, format!("expected {}", error.expected));
         good = false;
     }
-    good.then_some(config)
+    good.then_some(protocol)
 }
 
-/// Reports a key that is none of the parameters `names` of a protocol.
-fn unknown(section: &Section<'_>, entry: &Entry, title: &str, names: &[String]) {
+/// Reports a key that is none of the parameters `all` of the protocol `name`.
+fn unknown(section: &Section<'_>, entry: &Entry, name: &str, all: &[(&ParamInfo, ParamValue)]) {
     let key = entry.key.as_str();
     let problem = Problem::at(entry.span, format!("unknown key `{key}` in [transport]"));
-    let all = || names.iter().map(String::as_str).chain([PROTOCOL.name, PROFILE.name]);
-    let owner = Transport::others().into_iter().chain([Transport::default().protocol]);
-    let owner = owner.into_iter().find(|protocol| fields(protocol).contains_key(key));
-    section.problems.add(match (owner, nearest(key, all())) {
+    let names = || all.iter().map(|(param, _)| param.name);
+    let has_it = |other: &Protocol| other.parameters().iter().any(|(param, _)| param.name == key);
+    let nearest = nearest(key, names().chain([PROTOCOL.name, PROFILE.name]));
+    section.problems.add(match (Protocol::all().into_iter().find(has_it), nearest) {
         (Some(owner), _) => {
-            problem.label(format!("not a {title} parameter; protocol = \"{}\" has it", owner.name()))
+            problem.label(format!("not a parameter of \"{name}\"; protocol = \"{}\" has it", owner.name()))
         }
         (None, Some(nearest)) => problem.label(format!("did you mean `{nearest}`?")),
         (None, None) => problem
-            .label(format!("not a {title} parameter"))
-            .help(format!("expected one of {}", list(names.iter().map(String::as_str)))),
+            .label(format!("not a parameter of \"{name}\""))
+            .help(format!("expected one of {}", list(names()))),
     });
-}
-
-/// Reports an unreadable parameter value and the expected one. `before`, its current value in `fields`, shows
-/// the kind of value.
-fn refuse<C: Parameters>(
-    section: &Section<'_>,
-    entry: &Entry,
-    before: &Json,
-    fields: &serde_json::Map<String, Json>,
-    source: &str,
-) {
-    let (key, node) = (entry.key.as_str(), &entry.node);
-    let why = match before {
-        Json::Number(number) => {
-            let what = if number.is_f64() { "a finite number" } else { "a whole number" };
-            let kind = if matches!(node.value, Value::Integer(_)) { "" } else { what };
-            let range = range::<C>(fields, key, number);
-            let parts = [kind, range.as_deref().unwrap_or_default()];
-            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            format!("expected {}", parts.join(", "))
-        }
-        Json::Bool(_) => "expected true or false, without quotes".to_owned(),
-        _ => match (choices::<C>(fields, key), &node.value) {
-            (Some(names), Value::Text(_)) => {
-                let names: Vec<(&str, ())> = names.iter().map(|name| (name.as_str(), ())).collect();
-                section.choice(key, &names);
-                return;
-            }
-            (Some(names), _) => format!("expected one of {}", list(names.iter().map(String::as_str))),
-            (None, Value::Integer(_) | Value::Float(_)) => {
-                format!("the unit is missing: write it as a string, \"{} ...\"", node.short())
-            }
-            (None, _) => {
-                let why = refusal::<C>(fields, key, node.to_json()).unwrap_or_default();
-                // Serde repeats the value, which the message shows already.
-                match why.split_once(", expected ") {
-                    Some((start, what)) if start.starts_with("invalid ") => format!("expected {what}"),
-                    _ => why,
-                }
-            }
-        },
-    };
-    let message = format!("`transport.{key}` cannot be {}", node.describe());
-    section.problem(node.span, message, format!("{why}; {source} has {before}"));
-}
-
-/// The error of the parameter's own reader for `value`, if any.
-fn refusal<C: Parameters>(fields: &serde_json::Map<String, Json>, key: &str, value: Json) -> Option<String> {
-    let mut fields = fields.clone();
-    fields.insert(key.to_owned(), value);
-    serde_json::from_value::<C>(Json::Object(fields)).err().map(|error| error.to_string())
-}
-
-/// The choices of the parameter `key`, if it has a few: its reader lists them when given an empty string.
-fn choices<C: Parameters>(fields: &serde_json::Map<String, Json>, key: &str) -> Option<Vec<String>> {
-    let error = refusal::<C>(fields, key, "".into())?;
-    let (_, names) = error.strip_prefix("unknown variant ")?.split_once("expected ")?;
-    Some(names.split('`').skip(1).step_by(2).map(str::to_owned).collect())
-}
-
-/// The valid range of the numeric parameter `key`; `number` is a valid value.
-fn range<C: Parameters>(
-    fields: &serde_json::Map<String, Json>,
-    key: &str,
-    number: &serde_json::Number,
-) -> Option<String> {
-    let whole = !number.is_f64();
-    let largest = [u64::from(u8::MAX), u16::MAX.into(), u32::MAX.into(), u64::MAX];
-    let most = largest.into_iter().rev().find(|most| refusal::<C>(fields, key, (*most).into()).is_none());
-    let outermost = if whole { vec![0.into(), most?.into()] } else { vec![Json::from(-1.0)] };
-    // The range that validation reports for one of the extreme values, if any.
-    let said = outermost.into_iter().find_map(|number| {
-        let mut fields = fields.clone();
-        fields.insert(key.to_owned(), number);
-        let config = serde_json::from_value::<C>(Json::Object(fields)).ok()?;
-        config.validate().err().filter(|error| error.name == key)
-    });
-    match said {
-        Some(error) => Some(error.expected.to_owned()),
-        None if whole => Some(format!("0 to {}", most?)),
-        None => None,
-    }
-}
-
-/// The parameters of a protocol by name, as strings, numbers and booleans.
-pub(crate) fn fields(config: &impl Serialize) -> serde_json::Map<String, Json> {
-    match serde_json::to_value(config) {
-        Ok(Json::Object(fields)) => fields,
-        _ => serde_json::Map::new(),
-    }
 }

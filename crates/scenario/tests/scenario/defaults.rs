@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 use weft_scenario::{Plan, Scenario, schema};
 use weft_switching::{Schemes, registry};
+use weft_transport::Protocol;
 
 /// Scenarios in which every key with a default has its place.
-const SCENARIOS: [&str; 2] = [
+const SCENARIOS: [&str; 3] = [
     r#"
 [fabric]
 kind = "spine-leaf"
@@ -35,10 +36,24 @@ bytes = "100 kB"
 [scheme]
 name = "ecmp"
 "#,
+    r#"
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+[traffic]
+flow_list = [
+    { src = "h0", dst = "h2", bytes = "1 kB", id = "first" },
+    { src = "h0", dst = "h2", bytes = "1 kB", after_received = ["first"] },
+]
+[scheme]
+name = "ecmp"
+"#,
 ];
 
 /// Keys whose default depends on others.
-const COMPUTED: [&str; 10] = [
+const COMPUTED: [&str; 12] = [
     "fabric.fabric_rate",
     "fabric.host_rate",
     "fabric.pfc.headroom",
@@ -48,6 +63,8 @@ const COMPUTED: [&str; 10] = [
     "measure.window",
     "run.limit",
     "traffic.class",
+    "traffic.flow_list.1.class",
+    "traffic.flow_list.1.dscp",
     "traffic.ranks",
 ];
 
@@ -73,6 +90,9 @@ fn defaults(path: &str, schema: &Json, found: &mut Vec<(String, String)>) {
             found.push((path.clone(), default.trim_end_matches(')').to_owned()));
         }
         defaults(&path, schema, found);
+        if key == "flow_list" {
+            defaults(&format!("{path}.1"), &schema["items"], found);
+        }
     }
 }
 
@@ -130,5 +150,23 @@ fn the_default_of_a_scheme_s_parameter_spelled_out_changes_nothing() {
             serde_json::to_value(plan.export()).unwrap()
         };
         assert_eq!(export(&sets), export(&[]), "{}", scheme.name);
+    }
+}
+
+#[test]
+fn the_default_of_a_protocol_s_parameter_spelled_out_changes_nothing() {
+    for protocol in Protocol::all() {
+        let name = protocol.name();
+        let mut found = Vec::new();
+        let of_protocol = section("transport", |one| one["properties"]["protocol"]["const"] == name);
+        defaults("transport", &of_protocol, &mut found);
+        found.retain(|(key, _)| key != "transport.profile");
+        assert_eq!(found.len(), protocol.parameters().len(), "{name}");
+        let given = found.iter().filter(|(_, value)| value != "computed");
+        let given = given.map(|(key, value)| set(key, value.trim_end_matches(" in `linux`")));
+        let chosen = [format!("transport.protocol={name}")];
+        let all: Vec<String> = chosen.iter().cloned().chain(given).collect();
+        let transport = |sets: &[String]| plan(SCENARIOS[0], sets).map(|plan| plan.transport);
+        assert!(transport(&all).is_some() && transport(&all) == transport(&chosen), "{name}");
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Va
             "flows": plan.traffic.flows.len(),
             "mean_bytes": plan.traffic.mean_bytes,
             "offered_load": plan.traffic.offered_load,
-            "load_of": plan.traffic.load_of.name(),
+            "load_of": plan.traffic.load_of.word(),
             "groups": groups.collect::<Vec<_>>(),
             "notes": plan.traffic.notes,
         },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use weft_switching::exploration::Scope;
 use weft_switching::tcp_path;
-use weft_units::Duration;
+use weft_units::{Duration, params};
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
@@ -16,8 +16,25 @@ use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
 
-/// Shortest and longest Hello interval.
-const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
+params! {
+    /// Keys outside of all sections.
+    struct Top {
+        /// tier: 1 at hosts, increasing upwards; 0: unknown
+        tier: u8 = 0, in 0..=u8::MAX;
+        /// largest packet of hosts in bytes
+        mtu: u32 = 1500, in 576..=65_535;
+    }
+}
+
+params! {
+    /// The section `[hello]`.
+    struct Hello {
+        /// time between Hello messages
+        interval: Duration = Duration::from_secs(1), in Duration::from_ms(50)..=Duration::from_secs(60);
+        /// hold time in intervals
+        hold: u64 = 3, in 2..=100;
+    }
+}
 
 /// Command-line flags, which override the file.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +113,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     };
     let mode = read_mode(&top, flags, &lacks);
     let ports = read_ports(&top, flags, &lacks);
-    let tier = top.number("tier", 0..256).map_or(0, |(tier, _)| tier as u8);
+    let Top { tier, mtu } = Top::of(&top.params(Top::PARAMS).0);
     let fabric_ports = read_fabric_ports(&top, &ports);
     let switch_id = top.parsed("switch_id", switch_id).map(|(id, _)| id);
     let hello_keys = keys::read(&top, folder);
@@ -104,7 +121,6 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         text.parse::<SocketAddr>()
             .map_err(|_| "expected an address and a port, such as \"127.0.0.1:19465\"".into())
     });
-    let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
     let scheme = mode.map_or(&tcp_path::DESCRIPTOR, Mode::scheme);
@@ -262,16 +278,31 @@ fn read_access(top: &Table<'_>) -> Access {
 
 fn read_hello(top: &Table<'_>) -> (Duration, Duration) {
     let hello = top.table("hello", "[hello]");
-    let [least, most] = INTERVALS;
-    let interval = match hello.duration("interval") {
-        Some((interval, span)) if interval < least || interval > most => {
-            hello.problem(span, format!("`interval` is {interval}"), format!("expected {least} to {most}"));
-            Duration::from_secs(1)
-        }
-        Some((interval, _)) => interval,
-        None => Duration::from_secs(1),
-    };
-    let hold = hello.number("hold", 2..101).map_or(3, |(hold, _)| hold);
+    let Hello { interval, hold } = Hello::of(&hello.params(Hello::PARAMS).0);
     hello.finish();
     (interval, interval * hold)
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_switching::exploration::Safeguards;
+    use weft_units::ParamValue;
+
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_every_default() {
+        let docs = include_str!("../../../../docs/switchd.md");
+        for (section, params) in [("", Top::PARAMS), ("hello.", Hello::PARAMS), ("", Safeguards::PARAMS)] {
+            for param in params {
+                let default = match param.default {
+                    ParamValue::Count(0) => "unknown".to_owned(),
+                    ParamValue::Count(count) => count.to_string(),
+                    other => format!("`\"{other}\"`"),
+                };
+                let line = format!("* `{section}{}` ({default}): ", param.name);
+                assert!(docs.contains(&line), "{line}");
+            }
+        }
+    }
 }

@@ -2,13 +2,17 @@
 //! end, a key that was never requested are problems with a position.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use weft_units::{Bytes, Duration};
+use weft_units::{Given, ParamInfo, ParamKind, ParamValue, QuantityError, Range as Valid};
 
 use super::diagnostic::{Problem, suggest};
+
+/// The largest count: of entries of a table, which are allocated at start.
+const MOST: u64 = (1 << 26) - 1;
 
 /// A table, and the keys requested so far.
 pub struct Table<'t> {
@@ -77,23 +81,6 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// A duration.
-    pub fn duration(&self, key: &'static str) -> Option<Place<Duration>> {
-        let parse = |text: &str| {
-            text.parse::<Duration>()
-                .map_err(|error| format!("expected a duration such as \"1 s\": {}", error.why))
-        };
-        self.parsed(key, parse)
-    }
-
-    /// A size.
-    pub fn bytes(&self, key: &'static str) -> Option<Place<Bytes>> {
-        let parse = |text: &str| {
-            text.parse::<Bytes>().map_err(|error| format!("expected a size such as \"1 MB\": {}", error.why))
-        };
-        self.parsed(key, parse)
-    }
-
     /// A whole number in `range`.
     pub fn number(&self, key: &'static str, range: Range<u64>) -> Option<Place<u64>> {
         let expected = format!("a whole number from {} to {}", range.start, range.end - 1);
@@ -114,6 +101,37 @@ impl<'t> Table<'t> {
                 .copied()
                 .ok_or_else(|| suggest(text, words.iter().copied()))
         })
+    }
+
+    /// The values given for parameters, each of its kind and in its range, and their positions.
+    pub fn params<'p>(
+        &self,
+        params: impl IntoIterator<Item = &'p ParamInfo>,
+    ) -> (Given, HashMap<&'static str, Range<usize>>) {
+        let given = params.into_iter().filter_map(|param| Some((param.name, self.param(param)?)));
+        given.map(|(name, (value, span))| ((name.to_owned(), value), (name, span))).unzip()
+    }
+
+    /// The value given for a parameter.
+    fn param(&self, param: &ParamInfo) -> Option<Place<ParamValue>> {
+        let name = param.name;
+        let wrong = |error: QuantityError| format!("expected {}: {}", error.expected, error.why);
+        let (value, span) = match (param.kind, param.range) {
+            (ParamKind::Count, Valid::Whole(least, most)) => {
+                let count = self.number(name, least..most.min(MOST) + 1);
+                count.map(|(count, span)| (ParamValue::Count(count), span))
+            }
+            (kind, _) => self.parsed(name, |text| match kind {
+                ParamKind::Choice(words) if words.contains(&text) => Ok(ParamValue::Text(text.to_owned())),
+                ParamKind::Choice(words) => Err(suggest(text, words.iter().copied())),
+                ParamKind::Duration => text.parse().map(ParamValue::Duration).map_err(wrong),
+                ParamKind::Bytes => text.parse().map(ParamValue::Bytes).map_err(wrong),
+                _ => Err("not a key of a switch".to_owned()),
+            }),
+        }?;
+        let Some(valid) = param.refusal(&value) else { return Some((value, span)) };
+        self.problem(span, format!("`{name}` is {value}"), format!("expected {valid}"));
+        None
     }
 
     /// A list of strings.

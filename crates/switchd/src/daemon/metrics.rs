@@ -145,7 +145,7 @@ fn of_tables(registry: &mut Registry, switch: &Switch, given: Option<Sizes>) {
     if mode.explores() {
         tables.push(("hosts", sizes.stations, config.stations));
         tables.push(("repairs", sizes.repairs, config.stations));
-        tables.push(("floods", sizes.floods, config.floods));
+        tables.push(("floods", sizes.floods, config.safeguards.floods));
     }
     if mode.keeps_flows() {
         tables.push(("paths", sizes.flows, config.flows + Mode::unconfirmed(config)));

@@ -5,63 +5,42 @@
 //! the window has changed, an eighth of it was acknowledged or some time has passed; as ns-3.37, on
 //! every ACK.
 
-use serde::{Deserialize, Serialize};
-use weft_units::{Duration, Time};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use weft_units::{Duration, Time, params};
 
 use super::hystart::{self, HyStart, Mode};
 use super::{Ack, Cause, Controller, Timeout, Window};
 use crate::config::{Config, LossRecovery, WindowGrowth};
-use crate::parameters::{ConfigError, check};
+use crate::parameters::ConfigError;
 
 const SECOND: f64 = 1e12;
 /// The growth is recomputed after this time: 100 us.
 const STALE: u64 = 100_000_000;
 
-/// CUBIC's parameters; the defaults are ns-3.37's.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Parameters {
-    /// CUBIC's C, in segments per cubic second.
-    #[serde(rename = "cubic_c")]
-    pub c: f64,
-    /// CUBIC's multiplicative decrease.
-    #[serde(rename = "cubic_beta")]
-    pub beta: f64,
-    /// Whether CUBIC yields to newer flows (RFC 9438, section 4.7).
-    #[serde(rename = "cubic_fast_convergence")]
-    pub fast_convergence: bool,
-    /// Whether CUBIC is never slower than Reno (RFC 9438, section 4.3).
-    #[serde(rename = "cubic_reno_friendly")]
-    pub reno_friendly: bool,
-    /// Before its first loss, CUBIC adds at least one segment for this many acknowledged.
-    #[serde(rename = "cubic_count_clamp")]
-    pub count_clamp: u32,
-    /// CUBIC ignores delay samples for this long after a reduction.
-    #[serde(rename = "cubic_delay_ignore")]
-    pub delay_ignore: Duration,
-    /// When slow start ends.
-    #[serde(flatten)]
-    pub hystart: hystart::Parameters,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-            reno_friendly: false,
-            count_clamp: 20,
-            delay_ignore: Duration::from_ms(10),
-            hystart: hystart::Parameters::default(),
-        }
+params! {
+    /// CUBIC's parameters.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Parameters {
+        /// CUBIC's C, in segments per cubic second
+        c: f64 as "cubic_c" = 410.0 / 1024.0, in (Excluded(0.0), Unbounded);
+        /// CUBIC's multiplicative decrease
+        beta: f64 as "cubic_beta" = 717.0 / 1024.0, in (Excluded(0.0), Excluded(1.0));
+        /// whether CUBIC yields to newer flows (RFC 9438, section 4.7)
+        fast_convergence: bool as "cubic_fast_convergence" = true;
+        /// whether CUBIC is never slower than Reno (RFC 9438, section 4.3)
+        reno_friendly: bool as "cubic_reno_friendly" = true;
+        /// before its first loss, CUBIC adds at least one segment for this many acknowledged
+        count_clamp: u32 as "cubic_count_clamp" = 20, in 0..=u32::MAX;
+        /// CUBIC ignores delay samples for this long after a reduction
+        delay_ignore: Duration as "cubic_delay_ignore" = Duration::from_secs(1);
+        ..hystart: hystart::Parameters;
     }
 }
 
 impl Parameters {
-    pub(super) fn validate(&self, _cfg: &Config) -> Result<(), ConfigError> {
-        let beta = self.beta;
-        check(beta > 0.0 && beta < 1.0, "cubic_beta", &beta, "more than 0, less than 1")?;
-        check(self.c > 0.0 && self.c.is_finite(), "cubic_c", &self.c, "more than 0")
+    pub(super) const fn validate(&self, _cfg: &Config) -> Result<(), ConfigError> {
+        Ok(())
     }
 }
 

@@ -1,6 +1,8 @@
 //! [`Dctcp`]: the window shrinks in proportion to the fraction of marked bytes (RFC 8257); it grows like Reno's.
 
-use serde::{Deserialize, Serialize};
+use std::ops::Bound::{Excluded, Included};
+
+use weft_units::params;
 
 use super::reno::Reno;
 use super::{Ack, Cause, CongestionControl, Controller, Delivered, Window};
@@ -8,20 +10,14 @@ use crate::config::{Config, EcnMode};
 use crate::parameters::{ConfigError, check};
 use crate::seq::at_or_before;
 
-/// DCTCP's parameters; the defaults are those of RFC 8257.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Parameters {
-    /// DCTCP's gain g.
-    #[serde(rename = "dctcp_gain")]
-    pub gain: f64,
-    /// DCTCP's estimate of the marked fraction before the first mark.
-    #[serde(rename = "dctcp_initial_alpha")]
-    pub initial_alpha: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0 }
+params! {
+    /// DCTCP's parameters; the defaults are those of RFC 8257.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Parameters {
+        /// DCTCP's gain g
+        gain: f64 as "dctcp_gain" = 1.0 / 16.0, in (Excluded(0.0), Excluded(1.0));
+        /// DCTCP's estimate of the marked fraction before the first mark
+        initial_alpha: f64 as "dctcp_initial_alpha" = 1.0, in (Included(0.0), Included(1.0));
     }
 }
 
@@ -29,11 +25,7 @@ impl Parameters {
     pub(super) fn validate(&self, cfg: &Config) -> Result<(), ConfigError> {
         let is_dctcp = cfg.congestion_control == CongestionControl::Dctcp;
         let fits = !is_dctcp || cfg.ecn == EcnMode::Dctcp;
-        check(fits, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")?;
-        let gain = self.gain;
-        check(gain > 0.0 && gain < 1.0, "dctcp_gain", &gain, "more than 0, less than 1")?;
-        let alpha = self.initial_alpha;
-        check((0.0..=1.0).contains(&alpha), "dctcp_initial_alpha", &alpha, "0 to 1")
+        check(fits, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")
     }
 }
 

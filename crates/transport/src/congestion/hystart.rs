@@ -1,8 +1,7 @@
 //! [`HyStart`]: leaving slow start before the queue overflows, by ACK trains and delay (classic) or
 //! by delay with a conservative slow start (RFC 9406, HyStart++).
 
-use serde::{Deserialize, Serialize};
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Time, params, words};
 
 use super::{Ack, Window};
 use crate::config::{Config, LossRecovery};
@@ -15,58 +14,37 @@ const CSS_DIVISOR: u32 = 4;
 /// Minimum and maximum of the delay threshold (RFC 9406, section 4.3): 4 and 16 ms.
 const PLUS_PLUS_DELAY: (u64, u64) = (4_000_000_000, 16_000_000_000);
 
-/// How CUBIC leaves slow start before a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Mode {
-    /// It does not.
-    #[serde(rename = "off")]
-    Off,
-    /// By ACK trains and by delay, as in Linux and ns-3.
-    #[serde(rename = "classic")]
-    Classic,
-    /// RFC 9406: by delay, with a conservative slow start that may return to slow start.
-    #[serde(rename = "++")]
-    PlusPlus,
-}
-
-/// HyStart's parameters; the defaults are ns-3.37's.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Parameters {
+words! {
     /// How CUBIC leaves slow start before a loss.
-    #[serde(rename = "hystart")]
-    pub mode: Mode,
-    /// Minimum window, in segments, for classic HyStart.
-    #[serde(rename = "hystart_low_window")]
-    pub low_window: u32,
-    /// Minimum number of samples per round for HyStart.
-    #[serde(rename = "hystart_min_samples")]
-    pub min_samples: u8,
-    /// ACKs closer together than this form a train.
-    #[serde(rename = "hystart_ack_delta")]
-    pub ack_delta: Duration,
-    /// Whether a train of half the minimum delay ends slow start (Linux; all of it with `pacing`), or one of all of it
-    /// (ns-3).
-    #[serde(rename = "hystart_half_train")]
-    pub half_train: bool,
-    /// Smallest delay increase that ends slow start.
-    #[serde(rename = "hystart_delay_min")]
-    pub delay_min: Duration,
-    /// Delay increase that always ends slow start.
-    #[serde(rename = "hystart_delay_max")]
-    pub delay_max: Duration,
+    pub enum Mode {
+        /// It does not.
+        Off = "off",
+        /// By ACK trains and by delay, as in Linux and ns-3.
+        Classic = "classic",
+        /// RFC 9406: by delay, with a conservative slow start that may return to slow start.
+        PlusPlus = "++",
+    }
 }
 
-impl Default for Parameters {
-    fn default() -> Self {
-        Self {
-            mode: Mode::Classic,
-            low_window: 16,
-            min_samples: 8,
-            ack_delta: Duration::from_ms(2),
-            half_train: false,
-            delay_min: Duration::from_ms(4),
-            delay_max: Duration::from_ms(1000),
-        }
+params! {
+    /// HyStart's parameters.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Parameters {
+        /// how CUBIC leaves slow start before a loss
+        mode: Mode as "hystart" = Mode::Classic;
+        /// minimum window for classic HyStart, in segments
+        low_window: u32 as "hystart_low_window" = 16, in 0..=u32::MAX;
+        /// minimum number of samples per round for HyStart
+        min_samples: u8 as "hystart_min_samples" = 8, in 0..=u8::MAX;
+        /// ACKs closer together than this form a train
+        ack_delta: Duration as "hystart_ack_delta" = Duration::from_ms(2);
+        /// whether a train of half the minimum delay ends slow start (Linux; all of it with `pacing`), or one of all of
+        /// it (ns-3)
+        half_train: bool as "hystart_half_train" = true;
+        /// smallest delay increase that ends slow start
+        delay_min: Duration as "hystart_delay_min" = Duration::from_ms(4);
+        /// delay increase that always ends slow start
+        delay_max: Duration as "hystart_delay_max" = Duration::from_ms(16);
     }
 }
 

@@ -15,9 +15,7 @@ mod pacing_rate;
 mod reno;
 mod window;
 
-use weft_units::{Duration, Time};
-
-use serde::{Deserialize, Serialize};
+use weft_units::{Duration, Time, params, words};
 
 use crate::config::Config;
 use crate::parameters::ConfigError;
@@ -30,38 +28,36 @@ pub(crate) use window::Window;
 /// file, which has `Parameters` if they stand behind that.
 macro_rules! controllers {
     (
-        own: $($(#[doc = $own_doc:literal])+ $Own:ident: $own:ident $(, $Parameters:ident)?;)*
-        coupled: $($(#[doc = $coupled_doc:literal])+ $Coupled:ident: $coupled:ident;)*
+        own: $($(#[doc = $own_doc:literal])+ $Own:ident = $word:literal: $own:ident $(, $Parameters:ident)?;)*
+        coupled: $($(#[doc = $coupled_doc:literal])+ $Coupled:ident = $coupled_word:literal: $coupled:ident;)*
     ) => {
         $(use $own::$Own;)*
         $(use $coupled::$Coupled;)*
 
         delegate! { $($Own)* $($Coupled)* }
 
-        /// The congestion control algorithm.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum CongestionControl {
-            $($(#[doc = $own_doc])+ $Own,)*
+        words! {
+            /// The congestion control algorithm.
+            pub enum CongestionControl {
+                $($(#[doc = $own_doc])+ $Own = $word,)*
+            }
         }
 
-        /// How the windows of a connection's subflows are coupled.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum MptcpCongestion {
-            /// Not at all: each subflow has its own `congestion_control`.
-            Uncoupled,
-            $($(#[doc = $coupled_doc])+ $Coupled,)*
+        words! {
+            /// How the windows of a connection's subflows are coupled.
+            pub enum MptcpCongestion {
+                /// Not at all: each subflow has its own `congestion_control`.
+                Uncoupled = "uncoupled",
+                $($(#[doc = $coupled_doc])+ $Coupled = $coupled_word,)*
+            }
         }
 
-        /// The parameters of all controllers; a scenario has them beside TCP's.
-        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-        pub struct Parameters {
-            $($(
-                #[doc = concat!("Those of `", stringify!($own), "`.")]
-                #[serde(flatten)]
-                pub $own: $own::$Parameters,
-            )?)*
+        params! {
+            /// The parameters of all controllers; a scenario has them beside TCP's.
+            #[derive(Clone, PartialEq, Debug)]
+            pub struct Parameters {
+                $($(..$own: $own::$Parameters;)?)*
+            }
         }
 
         impl Parameters {
@@ -154,18 +150,18 @@ macro_rules! delegate {
 controllers! {
     own:
         /// RFC 5681.
-        Reno: reno;
+        Reno = "reno": reno;
         /// RFC 9438.
-        Cubic: cubic, Parameters;
+        Cubic = "cubic": cubic, Parameters;
         /// RFC 8257; needs `ecn = "dctcp"`.
-        Dctcp: dctcp, Parameters;
+        Dctcp = "dctcp": dctcp, Parameters;
     coupled:
         /// RFC 6356.
-        Lia: lia;
+        Lia = "lia": lia;
         /// Opportunistic linked increases (Khalili et al., IEEE/ACM ToN 2013).
-        Olia: olia;
+        Olia = "olia": olia;
         /// Balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016).
-        Balia: balia;
+        Balia = "balia": balia;
 }
 
 /// The controller of a new connection.

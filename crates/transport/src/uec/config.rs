@@ -1,78 +1,62 @@
 //! [`Config`]: all parameters of Ultra Ethernet hosts, by name.
 
-use serde::{Deserialize, Serialize};
-use weft_units::{Bytes, Duration};
+use std::ops::RangeInclusive;
+
+use weft_units::{Bytes, Duration, params, words};
 
 use super::entropy::EntropyChoice;
 use crate::framing::Framing;
-use crate::parameters::{ConfigError, Parameters, check};
+use crate::parameters::{ConfigError, check, check_ranges};
 
 /// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
 /// bit for each.
 pub(crate) const SPAN: u32 = 1 << 14;
 
-/// How the window changes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Congestion {
-    /// Network-signalled congestion control: by delay and marks (Ultra Ethernet 1.0, section 3.6.13).
-    Nscc,
-    /// It does not: `window` packets.
-    Fixed,
-}
-
-/// The parameters. The defaults are those of uet-htsim, at 100 Gbps.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Payload bytes of a full packet.
-    pub mtu: u16,
-    /// Header bytes between UDP and the payload.
-    pub header: u16,
+words! {
     /// How the window changes.
-    pub congestion: Congestion,
-    /// The window in packets with fixed windows.
-    pub window: u32,
-    /// The round-trip time of the longest path in the idle fabric; smaller measured ones replace it. By default, scenarios
-    /// compute it from their fabric; otherwise it is that of uet-htsim's reference network, [`Config::REFERENCE_RTT`].
-    pub base_rtt: Option<Duration>,
-    /// The queueing delay that NSCC aims at. By default, scenarios compute it from their fabric; otherwise it is three quarters
-    /// of `base_rtt`.
-    pub target_delay: Option<Duration>,
-    /// The number of entropy values.
-    pub entropies: u16,
-    /// How they are chosen.
-    pub entropy_choice: EntropyChoice,
-    /// A receiver answers when this many bytes have arrived; with 0, it answers every packet.
-    pub ack_bytes: Bytes,
-    /// A packet not acknowledged for this long is sent again. By default twice `base_rtt`, but at least
-    /// [`Config::SHORTEST_RTO`].
-    pub rto: Option<Duration>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            mtu: 4096,
-            header: 36,
-            congestion: Congestion::Nscc,
-            window: 50,
-            base_rtt: None,
-            target_delay: None,
-            entropies: 64,
-            entropy_choice: EntropyChoice::Mixed,
-            ack_bytes: Bytes(16_384),
-            rto: None,
-        }
+    pub enum Congestion {
+        /// Network-signalled congestion control: by delay and marks (Ultra Ethernet 1.0, section 3.6.13).
+        Nscc = "nscc",
+        /// It does not: `window` packets.
+        Fixed = "fixed",
     }
 }
+
+params! {
+    /// The parameters. The defaults are those of uet-htsim, at 100 Gbps.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Config {
+        /// payload bytes of a full packet
+        mtu: u16 = 4096, in 64..=Config::LARGEST_MTU;
+        /// header bytes between UDP and the payload
+        header: u16 = 36, in 0..=200;
+        /// how the window changes
+        congestion: Congestion = Congestion::Nscc;
+        /// the window in packets with fixed windows
+        window: u32 = 50, in 1..=SPAN;
+        // Without a scenario it is that of uet-htsim's reference network, `REFERENCE_RTT`.
+        /// round-trip time of the longest path in the idle fabric; smaller measured ones replace it; by default computed from
+        /// the fabric
+        base_rtt: Option<Duration> = None, in TIMES;
+        /// the queueing delay that NSCC aims at; by default three quarters of `base_rtt` if ports trim, otherwise all of it
+        target_delay: Option<Duration> = None, in TIMES;
+        /// number of entropy values
+        entropies: u16 = 64, in 1..=16_384;
+        /// how they are chosen
+        entropy_choice: EntropyChoice = EntropyChoice::Mixed;
+        /// a receiver answers when this many bytes have arrived; with 0 B, it answers every packet
+        ack_bytes: Bytes = Bytes(16_384), in Bytes(0)..=Bytes(1 << 20);
+        /// a packet not acknowledged for this long is sent again; by default twice `base_rtt`, but at least 100 us
+        rto: Option<Duration> = None, in TIMES;
+    }
+}
+
+/// The range of times.
+const TIMES: RangeInclusive<Duration> = Duration::from_us(1)..=Duration::from_secs(1);
 
 impl Config {
     /// Bytes of IPv4 and UDP headers.
     const IP_AND_UDP: u32 = 28;
-    /// The shortest and the longest times.
-    const SHORTEST: Duration = Duration::from_us(1);
-    const LONGEST: Duration = Duration::from_secs(1);
     /// The largest `mtu`.
     pub(crate) const LARGEST_MTU: u16 = 9_000;
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
@@ -87,16 +71,15 @@ impl Config {
     /// Sets what was not given from the round-trip time of the longest path in the idle fabric. As in uet-htsim, the target
     /// is three quarters of it if ports trim, otherwise all of it.
     pub fn settle(&mut self, longest: Duration, trims: bool) {
-        let range = Self::SHORTEST..=Self::LONGEST;
-        let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*range.start(), *range.end()));
+        let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*TIMES.start(), *TIMES.end()));
         let target = if trims { base_rtt * 3 / 4 } else { base_rtt };
-        self.target_delay.get_or_insert(target.max(Self::SHORTEST));
+        self.target_delay.get_or_insert(target.max(*TIMES.start()));
         self.rto = Some(self.rto());
     }
 
     /// How long a packet waits for its acknowledgement.
     pub fn rto(&self) -> Duration {
-        let default = || (self.delays().0 * 2).clamp(Self::SHORTEST_RTO, Self::LONGEST);
+        let default = || (self.delays().0 * 2).clamp(Self::SHORTEST_RTO, *TIMES.end());
         self.rto.unwrap_or_else(default)
     }
 
@@ -116,22 +99,15 @@ impl Config {
         let headers = Self::IP_AND_UDP + u32::from(self.header);
         Framing { payload: self.mtu, headers, round_trips: 0, pace: None }
     }
-}
 
-impl Parameters for Config {
-    fn validate(&self) -> Result<(), ConfigError> {
-        check((64..=Self::LARGEST_MTU).contains(&self.mtu), "mtu", &self.mtu, "64 to 9000")?;
-        check(self.header <= 200, "header", &self.header, "0 to 200")?;
-        check((1..=SPAN).contains(&self.window), "window", &self.window, "1 to 16384")?;
-        check((1..=16_384).contains(&self.entropies), "entropies", &self.entropies, "1 to 16384")?;
-        let given = [("base_rtt", self.base_rtt), ("target_delay", self.target_delay), ("rto", self.rto)];
-        for (name, span) in given.into_iter().filter_map(|(name, span)| Some((name, span?))) {
-            let range = Self::SHORTEST..=Self::LONGEST;
-            check(range.contains(&span), name, &span, "1 us to 1 s")?;
-        }
+    /// Checks what the types cannot: ranges, and that parameters are consistent.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or contradicts another.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        check_ranges(self)?;
         let is_longer = self.base_rtt.is_none_or(|base_rtt| self.rto() > base_rtt);
-        check(is_longer, "rto", &self.rto(), "more than base_rtt")?;
-        check(self.ack_bytes.0 <= 1 << 20, "ack_bytes", &self.ack_bytes, "0 to 1 MiB")
+        check(is_longer, "rto", &self.rto(), "more than base_rtt")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Named corner cases: differences that were found between program and state machine, and likely ones.
 
 use weft_switchd::Mode;
-use weft_switching::exploration::Exploration;
+use weft_switching::exploration::{Exploration, Safeguards};
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_units::Bytes;
@@ -153,7 +153,11 @@ fn corners_are_the_same_on_both_sides() {
     for case in cases() {
         let setting = Setting {
             mode: case.mode,
-            config: Exploration { stations: 1024, floods: 1024, ..Exploration::default() },
+            config: Exploration {
+                stations: 1024,
+                safeguards: Safeguards { floods: 1024, ..Safeguards::default() },
+                ..Exploration::default()
+            },
             ways: vec![Way::Host, Way::Host, Way::Level, Way::Level],
             may_be_fabric: vec![true; 4],
             classifier: Classifier::Auto(Bytes(1000)),

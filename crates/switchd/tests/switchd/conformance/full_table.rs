@@ -2,7 +2,7 @@
 
 use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Settings, Test};
-use weft_switching::exploration::Exploration;
+use weft_switching::exploration::{Exploration, Safeguards};
 use weft_switching::path_table::{CONFIRMED, LOCKED};
 use weft_wire::{EtherType, Mac, PathType};
 
@@ -69,8 +69,8 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
 #[ignore = "needs root and BPF"]
 fn a_full_memory_of_floods_gives_up_those_that_were_not_seen_again() {
     const SIZE: usize = 2048;
-    let config =
-        Exploration { floods: SIZE, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
+    let safeguards = Safeguards { floods: SIZE, ..Safeguards::default() };
+    let config = Exploration { safeguards, flood_burst: 100_000, station_rate: 0, ..Exploration::default() };
     let mut program =
         Program::load(Mode::ArpPath, &config, Settings::new(&config)).expect("the program loads");
     let ports = [(false, true), (true, false), (true, false)];

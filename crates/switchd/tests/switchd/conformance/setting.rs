@@ -2,7 +2,9 @@
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
-use weft_switching::exploration::{Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
+use weft_switching::exploration::{
+    Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Safeguards, Scope, WhileBroken,
+};
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_switching::{pick, stream};
@@ -45,7 +47,7 @@ impl Setting {
             // A token bucket that a sequence can empty.
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
-            floods: 4096,
+            safeguards: Safeguards { floods: 4096, ..Safeguards::default() },
             scope: if flip() { Scope::Full } else { Scope::ValleyFree },
             order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
             on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },

@@ -49,8 +49,8 @@ const LINES: &[(&str, &str, &[&str])] = &[
         &[":4:8", "`over` is \"spanning_tree\"", "expected \"arp_path\"", "`weft run`"],
     ),
     ("tcp-path", "[exploration]\nover = \"ecmp\"", &["`over` is \"ecmp\""]),
-    ("tcp-path", "[exploration]\nbroadcast_lock = \"0 s\"", &[":4:18", "`broadcast_lock` is 0", "above 0"]),
-    ("tcp-path", "[exploration]\nrepair = \"0 s\"", &[":4:10", "`repair` is 0", "above 0"]),
+    ("tcp-path", "[exploration]\nbroadcast_lock = \"0 s\"", &[":4:18", "`broadcast_lock` is 0", "1 ps"]),
+    ("tcp-path", "[exploration]\nrepair = \"0 s\"", &[":4:10", "`repair` is 0", "1 ps"]),
     ("tcp-path", r#"fabric_ports = ["eth2"]"#, &["\"eth2\" is not a port", "did you mean `eth1`?"]),
     ("ecmp", "[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth3\"]", &["\"eth3\" is not a port"]),
     (

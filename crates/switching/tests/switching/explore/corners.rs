@@ -1,6 +1,6 @@
 //! Limits: full tables, bursts of explorations, looping floods.
 
-use weft_switching::exploration::{Announce, Exploration};
+use weft_switching::exploration::{Announce, Exploration, Safeguards};
 use weft_switching::{DropReason, Header, Kind};
 use weft_units::Duration;
 
@@ -53,7 +53,8 @@ fn beyond_the_burst_a_host_port_explores_at_its_rate() {
 
 #[test]
 fn where_no_more_floods_can_be_remembered_the_oldest_is_forgotten_and_each_frame_arrives_once() {
-    let config = Exploration { floods: 10, ..Exploration::default() };
+    let safeguards = Safeguards { floods: 10, ..Safeguards::default() };
+    let config = Exploration { safeguards, ..Exploration::default() };
     let mut net = tcp_path(small(), &config, 1);
     net.resolve(0, 2);
     for isn in 0..100 {
@@ -66,7 +67,8 @@ fn where_no_more_floods_can_be_remembered_the_oldest_is_forgotten_and_each_frame
 
 #[test]
 fn a_flood_that_has_gone_too_far_ends() {
-    let config = Exploration { hops: 2, announce: Announce::Off, ..Exploration::default() };
+    let safeguards = Safeguards { hops: 2, ..Safeguards::default() };
+    let config = Exploration { safeguards, announce: Announce::Off, ..Exploration::default() };
     let mut net = tcp_path(small(), &config, 1);
     net.resolve(0, 2);
     let leaf = net.fabric.switches().min_by_key(|&node| net.fabric.node(node).tier).unwrap();

@@ -1,6 +1,6 @@
 //! Stations that are new or moved: they are announced, and reached at their new port.
 
-use weft_switching::exploration::{Announce, Exploration};
+use weft_switching::exploration::{Announce, Exploration, Safeguards};
 use weft_switching::tfe::Classifier;
 use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, PortId};
@@ -154,7 +154,8 @@ fn reaches_a_host_that_is_missed_late<S: Switch>(
 #[test]
 fn a_silent_host_is_reached_after_its_old_switch_has_missed_it_late() {
     let [learnt, attached, lock, broadcast_lock, repair] = [400, 800, 200, 200, 100].map(Duration::from_ms);
-    let short = Exploration { learnt, attached, lock, broadcast_lock, repair, ..Exploration::default() };
+    let safeguards = Safeguards { broadcast_lock, repair, ..Safeguards::default() };
+    let short = Exploration { learnt, attached, lock, safeguards, ..Exploration::default() };
     for config in [Exploration::default(), short] {
         for seed in 1..20 {
             for callers in [[0, 3], [3, 0]] {

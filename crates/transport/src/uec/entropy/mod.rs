@@ -9,8 +9,7 @@ mod mixed;
 mod oblivious;
 mod reps;
 
-use serde::{Deserialize, Serialize};
-use weft_units::Time;
+use weft_units::{Time, words};
 
 use bitmap::Bitmap;
 pub use feedback::Feedback;
@@ -18,18 +17,18 @@ use mixed::Mixed;
 use oblivious::Oblivious;
 use reps::Reps;
 
-/// How a sender chooses entropy values.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EntropyChoice {
-    /// Every value once a round, in an order that is random in each round; the network's answers are ignored.
-    Oblivious,
-    /// Every value once a round, but values whose packets were marked, trimmed or lost are skipped for some rounds.
-    Bitmap,
-    /// Values whose packets arrived without a mark are used once more; otherwise random ones (REPS, Bonato et al. 2024).
-    Reps,
-    /// A value whose packet arrived without a mark if there is one, otherwise as `bitmap`.
-    Mixed,
+words! {
+    /// How a sender chooses entropy values.
+    pub enum EntropyChoice {
+        /// Every value once a round, in an order that is random in each round; the network's answers are ignored.
+        Oblivious = "oblivious",
+        /// Every value once a round, but values whose packets were marked, trimmed or lost are skipped for some rounds.
+        Bitmap = "bitmap",
+        /// Values whose packets arrived without a mark are used once more; otherwise random ones (REPS, Bonato et al. 2024).
+        Reps = "reps",
+        /// A value whose packet arrived without a mark if there is one, otherwise as `bitmap`.
+        Mixed = "mixed",
+    }
 }
 
 /// The entropy values of one connection.
