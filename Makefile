@@ -23,6 +23,7 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
+	test-computing test-waiting test-crates test-daemons test-networks test-commands \
 	format bench bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
 	parity deb deb-weft wheel sdist check-wheel project \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
@@ -100,19 +101,35 @@ $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-e
 
 test: ## formatting, lints, dependency direction, Rust and Python tests, examples in docs
 	@# First, so that no two jobs install packages at the same time.
-	@$(MAKE) --no-print-directory system system-bpf system-emulation
+	@$(MAKE) --no-print-directory system system-bpf system-emulation system-oracles system-test
 	@$(MAKE) --no-print-directory --jobs 2 style $(VENV)/.test
-	@$(MAKE) --no-print-directory test-rust
-	@$(MAKE) --no-print-directory test-python
+	@# Side by side: tests that compute, and tests that mostly wait for daemons and networks.
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line test-computing test-waiting
 
-test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
+test-computing:
+	@$(MAKE) --no-print-directory test-crates
+	@$(MAKE) --no-print-directory test-commands
+
+test-waiting:
+	@$(MAKE) --no-print-directory test-daemons
+	@$(MAKE) --no-print-directory test-networks
+
+test-rust: test-crates test-daemons ## the tests of all crates
+
+test-python: test-networks test-commands ## the Python tests: command line, report, docs
+
+test-crates: $(VENV)/.test | system-oracles
 	$(LINTED) cargo test --workspace --tests --quiet -- --skip daemons:: $(NEEDS)
-	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 6 $(NEEDS)
 	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
-test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
+test-daemons: $(VENV)/.test
+	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 6 $(NEEDS)
+
+test-networks: $(VENV)/.test
 	$(PYTHON) -m pytest tests/python/parity
 	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
+
+test-commands: $(VENV)/.test | system-test
 	$(PYTHON) -m pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests

@@ -208,7 +208,8 @@ def a_library_crate(tmp_path, again):
 
 def a_crate_with_an_error(tmp_path, again):
     crate = a_library_crate(tmp_path, again)
-    (crate / "src" / "lib.rs").write_text("fn wrong( {}")
+    # Cargo refuses a package without sources before it compiles anything.
+    (crate / "src" / "lib.rs").unlink()
     return crate
 
 
@@ -364,7 +365,8 @@ def test_the_workspace_of_a_plugin_is_renewed_for_other_sources(tmp_path):
     (crate / ".weft" / "crates").symlink_to(wrong)
     for file in (*files, ".weft/Cargo.lock"):
         (crate / file).write_text(wrong)
-    (crate / "src" / "lib.rs").write_text("fn wrong( {}")
+    # Cargo refuses a package without sources before it compiles anything.
+    (crate / "src" / "lib.rs").unlink()
     assert "cannot be built" in weft("schemes", "./mine", cwd=tmp_path, code=2)
     assert [(crate / file).read_text() for file in files] == written
     assert 'name = "weft-sim"' in (crate / ".weft" / "Cargo.lock").read_text()
