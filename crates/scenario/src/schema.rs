@@ -4,7 +4,7 @@
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
-use weft_switching::{Descriptor, ParamKind, Schemes};
+use weft_switching::{Descriptor, ParamInfo, ParamKind, Schemes};
 use weft_transport::Protocol;
 
 use crate::section::{Key, Kind};
@@ -32,7 +32,7 @@ pub fn schema(schemes: &Schemes) -> Schema {
             described(json!({ "anyOf": [group, { "type": "array", "items": group }] }), "groups of flows"),
         ),
         ("scheme".to_owned(), scheme_schema(schemes)),
-        ("transport".to_owned(), transport_schema()),
+        ("transport".to_owned(), transport_schema(schemes)),
         ("run".to_owned(), described(object(run::KEYS, &[]), "duration and seeds")),
         ("measure".to_owned(), described(object(measure::KEYS, &[]), "measurement settings")),
         (
@@ -88,16 +88,7 @@ fn scheme_schema(schemes: &Schemes) -> Json {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), json!({ "const": scheme.name }));
         for param in scheme.params {
-            let kind = match param.kind {
-                ParamKind::Choice(choices) => json!({ "enum": choices }),
-                ParamKind::Duration => json!({ "type": "string", "pattern": DURATION }),
-                ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
-                ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
-            };
-            properties.insert(
-                param.name.to_owned(),
-                described(kind, &with_default(param.doc, &param.default.to_string())),
-            );
+            properties.insert(param.name.to_owned(), param_schema(param));
         }
         json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
     };
@@ -105,10 +96,24 @@ fn scheme_schema(schemes: &Schemes) -> Json {
     described(json!({ "type": "object", "anyOf": schemes }), scheme::NAME.doc)
 }
 
-fn transport_schema() -> Json {
+fn param_schema(param: &ParamInfo) -> Json {
+    let kind = match param.kind {
+        ParamKind::Choice(choices) => json!({ "enum": choices }),
+        ParamKind::Duration => json!({ "type": "string", "pattern": DURATION }),
+        ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
+        ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
+    };
+    described(kind, &with_default(param.doc, &param.default.to_string()))
+}
+
+fn transport_schema(schemes: &Schemes) -> Json {
     let tcp = Transport::default();
     let source = format!("in `{}`", tcp.profile);
-    let mut any = vec![protocol_schema(&tcp.protocol, &[transport::PROFILE], &source)];
+    let mut of_tcp = protocol_schema(&tcp.protocol, &[transport::PROFILE], &source);
+    for param in schemes.controllers.iter().flat_map(|info| info.params) {
+        of_tcp["properties"][param.name] = param_schema(param);
+    }
+    let mut any = vec![of_tcp];
     any.extend(Transport::others().iter().map(|protocol| protocol_schema(protocol, &[], "")));
     described(json!({ "type": "object", "anyOf": any }), "protocol of the hosts, and overridden parameters")
 }

@@ -88,7 +88,7 @@ impl Settings {
         let traffic = traffic.into_iter().collect::<Option<Vec<_>>>();
         check_elephant_ports(traffic.as_deref().unwrap_or_default(), problems);
         let section = root.section("transport");
-        let transport = Transport::decode(section.as_ref());
+        let transport = Transport::decode(section.as_ref(), &schemes.controllers);
         let keys = section.iter().flat_map(|section| &section.table.0).map(|entry| entry.key.clone());
         let transport_keys = keys.collect();
         let rto_at =

@@ -8,6 +8,7 @@ use weft_scenario::{Change, LinkStates, Plan};
 use weft_switching::host::distinct_paths::{DistinctPaths, PathFinder};
 use weft_switching::host::selected::Selecting;
 use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
+use weft_transport::CongestionControl;
 use weft_units::{Duration, LinkId, Time};
 
 use crate::capture::{self, Captured, RunCaptures};
@@ -99,6 +100,11 @@ pub fn run_setup(
     progress: &Progress,
     recorder: &mut dyn Recorder,
 ) -> Result<RunReport, SchemeError> {
+    if let Some(CongestionControl::Custom(info)) = setup.transport.tcp().map(|tcp| tcp.congestion_control)
+        && info.sha256().is_some()
+    {
+        return Err(SchemeError::OfModule { name: info.name });
+    }
     let (fabric, seed) = (setup.fabric, setup.seed);
     let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
     let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };

@@ -109,7 +109,8 @@ fn unknown(schemes: &Schemes, scheme: &Descriptor, key: &str, span: Span) -> Pro
     }
 }
 
-fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
+/// The value of a parameter that the section has.
+pub(crate) fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
     let name = param.name;
     Some(match param.kind {
         ParamKind::Choice(choices) => {
@@ -121,7 +122,11 @@ fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
         ParamKind::Count => {
             let count = section.get::<u64>(name)?;
             if count.value == 0 {
-                section.problem(count.span, format!("`scheme.{name}` is 0"), "expected at least 1");
+                section.problem(
+                    count.span,
+                    format!("`{}` is 0", section.path_of(name)),
+                    "expected at least 1",
+                );
                 return None;
             }
             ParamValue::Count(count.value)

@@ -7,13 +7,16 @@ use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp, uec};
+use weft_transport::{
+    Config, CongestionControl, ControllerInfo, PROTOCOLS, Parameters, Protocol, roce, udp, uec,
+};
 use weft_units::Bytes;
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::round_trip::longest;
 use crate::section::{Key, Kind, Section, key};
+use crate::sections::congestion::Control;
 use crate::source::Span;
 use crate::tree::{Entry, Value};
 
@@ -62,7 +65,11 @@ impl Default for Transport {
 }
 
 impl Transport {
-    pub(crate) fn decode(section: Option<&Section<'_>>) -> Option<Self> {
+    /// Reads `[transport]`, which may name one of these congestion controllers of modules.
+    pub(crate) fn decode(
+        section: Option<&Section<'_>>,
+        controllers: &[&'static ControllerInfo],
+    ) -> Option<Self> {
         let Some(section) = section else { return Some(Self::default()) };
         let choices: Vec<_> = protocols().into_iter().map(|name| (name, name)).collect();
         let name = match section.node(PROTOCOL.name) {
@@ -77,12 +84,20 @@ impl Transport {
         }
         let source = format!("the protocol `{name}`");
         let protocol = match name {
-            "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
-            "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
-            "uec" => Protocol::Uec(read(section, &source, "UEC", uec::Config::default())?),
-            _ => return Self::decode_tcp(section),
+            "udp" => Protocol::Udp(read(section, &[], &source, "UDP", udp::Config::default())?),
+            "roce" => Protocol::Roce(Box::new(read(section, &[], &source, "RoCE", roce::Config::default())?)),
+            "uec" => Protocol::Uec(read(section, &[], &source, "UEC", uec::Config::default())?),
+            _ => return Self::decode_tcp(section, controllers),
         };
         Some(Self { profile: name.to_owned(), protocol })
+    }
+
+    /// The congestion controller of a module, if it is one.
+    pub fn controller(&self) -> Option<&'static ControllerInfo> {
+        match self.protocol.tcp()?.congestion_control {
+            CongestionControl::Custom(info) => Some(info),
+            _ => None,
+        }
     }
 
     /// Computes from the fabric what depends on it and was not given.
@@ -104,8 +119,13 @@ impl Transport {
         Some(Problem::at(position, message).label(label))
     }
 
-    /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths.
+    /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths, or if scheme and
+    /// congestion controller are of two modules.
     pub(crate) fn misfit(&self, scheme: &Descriptor, position: Span) -> Option<Problem> {
+        if let (Some(_), Some(info)) = (scheme.module, self.controller()) {
+            let message = format!("`{}` and `{}` are of two plugins", scheme.name, info.name);
+            return Some(Problem::at(position, message).label("a run can have one plugin"));
+        }
         if !scheme.is_at_hosts || self.protocol.tcp().is_some() {
             return None;
         }
@@ -178,14 +198,23 @@ impl Transport {
         this
     }
 
-    fn decode_tcp(section: &Section<'_>) -> Option<Self> {
+    fn decode_tcp(section: &Section<'_>, controllers: &[&'static ControllerInfo]) -> Option<Self> {
         let mut profile = DEFAULT_PROFILE.to_owned();
         if section.node(PROFILE.name).is_some() {
             let choices: Vec<_> = profiles().into_iter().map(|name| (name, name)).collect();
             profile = section.choice(PROFILE.name, &choices)?.value.to_owned();
         }
-        let config = Config::profile(&profile)?;
-        let config = read(section, &format!("the profile `{profile}`"), "TCP", config)?;
+        let mut config = Config::profile(&profile)?;
+        let control = Control::of(section, controllers);
+        if let Control::OfModule(_) = control {
+            // The profile's controller may need other parameters, as DCTCP does.
+            config.congestion_control = CongestionControl::Reno;
+        }
+        let given = control.given(section);
+        let keys = control.keys(controllers);
+        let mut config = read(section, &keys, &format!("the profile `{profile}`"), "TCP", config)?;
+        config.congestion.custom = given?;
+        control.set(&mut config);
         Some(Self { profile, protocol: config.into() })
     }
 
@@ -196,14 +225,21 @@ impl Transport {
     }
 }
 
-/// Reads the parameters of a protocol, `title` in messages; the section overrides the values of `config`, which are those
-/// of `source`.
-fn read<C: Parameters>(section: &Section<'_>, source: &str, title: &str, mut config: C) -> Option<C> {
+/// Reads the parameters of a protocol, `title` in messages, apart from those in `others`; the section overrides the values
+/// of `config`, which are those of `source`.
+fn read<C: Parameters>(
+    section: &Section<'_>,
+    others: &[&str],
+    source: &str,
+    title: &str,
+    mut config: C,
+) -> Option<C> {
     let mut fields = fields(&config);
-    let names: Vec<String> = fields.keys().cloned().collect();
+    let foreign = others.iter().map(|&key| key.to_owned()).filter(|key| !fields.contains_key(key));
+    let names: Vec<String> = fields.keys().cloned().chain(foreign).collect();
     let mut good = true;
-    let own = [PROFILE.name, PROTOCOL.name];
-    for entry in section.table.0.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
+    let is_own = |key: &str| ![PROFILE.name, PROTOCOL.name].contains(&key) && !others.contains(&key);
+    for entry in section.table.0.iter().filter(|entry| is_own(&entry.key)) {
         let key = &entry.key;
         let Some(before) = fields.insert(key.clone(), entry.node.to_json()) else {
             fields.remove(key);

@@ -7,6 +7,7 @@ mod balia;
 mod controller;
 mod coupled;
 pub mod cubic;
+mod custom;
 pub mod dctcp;
 pub mod hystart;
 mod lia;
@@ -15,16 +16,20 @@ mod pacing_rate;
 mod reno;
 mod window;
 
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Given, Time};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::config::Config;
 use crate::parameters::ConfigError;
 
-pub(crate) use controller::{Ack, Cause, Controller, Delivered, Path, Timeout};
+use custom::Custom;
+
+pub use controller::{Ack, Cause, Delivered, Timeout};
+pub(crate) use controller::{Controller, Path};
+pub use custom::{Code, ControllerInfo, CustomController, Duplicate};
 pub use pacing_rate::PacingRate;
-pub(crate) use window::Window;
+pub use window::Window;
 
 /// Declares all controllers: the choices of the config, their parameters, and [`AnyController`]. Behind a name is its
 /// file, which has `Parameters` if they stand behind that.
@@ -36,13 +41,35 @@ macro_rules! controllers {
         $(use $own::$Own;)*
         $(use $coupled::$Coupled;)*
 
-        delegate! { $($Own)* $($Coupled)* }
+        delegate! { $($Own)* $($Coupled)* Custom }
 
         /// The congestion control algorithm.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
         #[serde(rename_all = "lowercase")]
         pub enum CongestionControl {
             $($(#[doc = $own_doc])+ $Own,)*
+            /// That of a plugin.
+            #[serde(untagged)]
+            Custom(&'static ControllerInfo),
+        }
+
+        /// Custom controllers are not known here.
+        impl<'de> Deserialize<'de> for CongestionControl {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(Deserialize)]
+                #[serde(rename_all = "lowercase")]
+                enum Known {
+                    $($Own,)*
+                }
+                Ok(match Known::deserialize(deserializer)? {
+                    $(Known::$Own => Self::$Own,)*
+                })
+            }
+        }
+
+        impl CongestionControl {
+            /// The names of all but custom controllers.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($own)),*];
         }
 
         /// How the windows of a connection's subflows are coupled.
@@ -62,6 +89,9 @@ macro_rules! controllers {
                 #[serde(flatten)]
                 pub $own: $own::$Parameters,
             )?)*
+            /// Those that are given of a custom controller.
+            #[serde(flatten, skip_deserializing)]
+            pub custom: Given,
         }
 
         impl Parameters {
@@ -77,6 +107,7 @@ macro_rules! controllers {
             fn own(cfg: &Config, window: Window) -> Self {
                 match cfg.congestion_control {
                     $(CongestionControl::$Own => Self::$Own($Own::new(cfg, window)),)*
+                    CongestionControl::Custom(info) => Self::Custom(Custom::new(info, cfg, window)),
                 }
             }
 
