@@ -1,6 +1,6 @@
 """Copies the sources with which plugins are built into a package: `plugin_sources.py python/weft/sources`.
 
-An installation from a wheel needs them for `weft new scheme`; in the repository, plugins use the repository itself.
+An installation from a wheel needs them to build plugins; in the repository, plugins use the repository itself.
 """
 
 import re

@@ -298,8 +298,11 @@ def schemes() -> str:
     ``plugin`` is the file of a scheme that was loaded, else null.
     """
 
+def congestion_controls() -> str:
+    """JSON list of TCP's congestion controllers; those of plugins (``plugin`` is the file) with their parameters."""
+
 def load_plugin(path: str) -> str:
-    """Load the module in a file and return the name of its scheme, which `schemes` and scenarios then have.
+    """Load the module in a file and return the name of its scheme or congestion controller, which scenarios then have.
 
     Raises:
         OtherVersionError: It was built with another version.

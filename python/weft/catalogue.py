@@ -11,6 +11,11 @@ def schemes() -> list[dict[str, Any]]:
     return _listed(_weft.schemes())
 
 
+def congestion_controls() -> list[dict[str, Any]]:
+    """TCP's congestion controllers by name; those of plugins with summary and parameters."""
+    return _listed(_weft.congestion_controls())
+
+
 def profiles() -> list[dict[str, Any]]:
     """The transport profiles, with all parameters."""
     return _listed(_weft.profiles())

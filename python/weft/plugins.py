@@ -1,4 +1,4 @@
-"""Plugins: path-selection schemes compiled into modules of their own (``docs/own-scheme.md``).
+"""Plugins: schemes and congestion controllers compiled into modules of their own (``docs/own-scheme.md``).
 
 A plugin is native code with all rights of the process that loads it, so `load` is only called with paths that the user
 gave, never with one from a scenario.
@@ -11,19 +11,19 @@ import subprocess
 from pathlib import Path
 
 from . import _weft, plugin_workspace
-from .catalogue import schemes
+from .catalogue import congestion_controls, schemes
 from .errors import PluginError
 
 
 def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
-    """Load a plugin; afterwards scenarios of this process may name its scheme.
+    """Load a plugin; afterwards scenarios of this process may name its scheme or congestion controller.
 
     Args:
         path: The directory of its crate, which is built if necessary, or the compiled module.
         quiet: Print no progress of the build.
 
     Returns:
-        The name of its scheme.
+        The name of its scheme or congestion controller.
 
     Raises:
         PluginError: The crate cannot be built, the module is older than its sources, was built with another version of
@@ -56,7 +56,7 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
     """
     manifest = crate / "Cargo.toml"
     if not manifest.is_file():
-        raise PluginError(f"{crate} has no Cargo.toml", "give the crate of a scheme, or its compiled module")
+        raise PluginError(f"{crate} has no Cargo.toml", "give the crate of a plugin, or its compiled module")
     cargo = shutil.which("cargo")
     if cargo is None:
         raise PluginError(
@@ -84,6 +84,11 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
 def built_in() -> set[str]:
     """The names of the schemes that are not from plugins."""
     return {scheme["name"] for scheme in schemes() if scheme["plugin"] is None}
+
+
+def built_in_controllers() -> set[str]:
+    """The names of the congestion controllers that are not from plugins."""
+    return {controller["name"] for controller in congestion_controls() if controller["plugin"] is None}
 
 
 def _refuse_stale(module: Path) -> None:

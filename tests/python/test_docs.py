@@ -131,16 +131,18 @@ def test_the_schemes_page_is_the_registry():
     assert set(documented) == params
 
 
-def test_the_scheme_of_ones_own_is_the_example_that_cargo_compiles_and_tests():
+def test_the_plugins_on_the_page_are_the_examples_that_cargo_compiles_and_tests():
     page = (ROOT / "docs" / "own-scheme.md").read_text()
-    example = ROOT / "python" / "weft" / "starters" / "scheme" / "src" / "lib.rs"
+    examples = [ROOT / "python/weft/starters" / kind / "src/lib.rs" for kind in ("scheme", "congestion")]
+    code = "".join(example.read_text() for example in examples)
     blocks = re.findall(r"^```rust\n(.*?)^```$", page, re.S | re.M)
-    assert len(blocks) == 2
-    assert [block for block in blocks if block not in example.read_text()] == []
-    assert "#[test]" in example.read_text()
-    declared = (ROOT / "crates/plugin/Cargo.toml").read_text().split("[[example]]")[1]
-    assert example.relative_to(ROOT).as_posix() in declared
-    assert "test = true" in declared
+    assert len(blocks) == 3
+    assert [block for block in blocks if block not in code] == []
+    declared = (ROOT / "crates/plugin/Cargo.toml").read_text().split("[[example]]")
+    for example in examples:
+        assert "#[test]" in example.read_text()
+        (own,) = (one for one in declared if example.relative_to(ROOT).as_posix() in one)
+        assert "test = true" in own
 
 
 def test_the_transport_page_names_every_profile():

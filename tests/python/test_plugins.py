@@ -1,9 +1,10 @@
-"""Plugins: schemes in modules of their own, which run like those that are compiled in."""
+"""Plugins: schemes and congestion controllers in modules of their own, which run like those that are compiled in."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,12 @@ def again(tmp_path) -> Path:
 
 
 @pytest.fixture
+def reno_again(tmp_path) -> Path:
+    """Reno as a plugin, away from its sources."""
+    return Path(shutil.copy(built("reno_again"), tmp_path / "libreno_again.so"))
+
+
+@pytest.fixture
 def scenario(tmp_path) -> Path:
     path = tmp_path / "both.toml"
     path.write_text(SCENARIO)
@@ -85,15 +92,16 @@ def weft(*arguments: object, cwd: Path, code: int = 0) -> str:
     return text
 
 
-def files(results: Path, scheme: str, scrubbed: bool = False) -> dict[str, bytes]:
-    """Every file of the runs of a scheme, by seed and name; the scheme's name replaced."""
+def files(results: Path, value: str, scrubbed: bool = False) -> dict[str, bytes]:
+    """Every file of the runs of a value of the sweep, by seed and name; the value replaced."""
     found = {}
-    for run in sorted((results / "runs").glob(f"{scheme}-seed*")):
-        seed = run.name.split("-")[1]
+    for run in sorted((results / "runs").glob(f"*{value}-seed*")):
+        seed = run.name.split("-")[-2]
         for file in sorted(run.iterdir()):
             content = file.read_bytes()
             if scrubbed and file.suffix == ".json":
-                content = content.replace(run.name.encode(), b"RUN").replace(f'"{scheme}"'.encode(), b'"SCHEME"')
+                content = content.replace(run.name.encode(), b"RUN")
+                content = re.sub(f'(["=]){value}"'.encode(), rb'\1VALUE"', content)
             found[f"{seed}/{file.name}"] = content
     return found
 
@@ -143,6 +151,74 @@ def test_parameters_are_checked_like_those_of_a_scheme_compiled_in(tmp_path, sce
     text = weft("run", scenario, "--plugin", again, *sets, cwd=tmp_path, code=2)
     assert expected in text
     assert not (tmp_path / "results").exists()
+
+
+def sets(*changes: str) -> list[str]:
+    """Arguments that change keys of the scenario."""
+    return [part for change in changes for part in ("--set", change)]
+
+
+RENO_AND_AGAIN = sets('sweep={"transport.congestion_control" = ["reno", "reno_again"]}', "measure.baseline=reno")
+"""Arguments that compare a plugin's Reno with the built-in one."""
+
+
+@pytest.mark.parametrize(
+    ("threads", "mptcp"),
+    [(1, []), (2, []), (1, sets("transport.mptcp=ndiffports", "transport.mptcp_congestion=uncoupled"))],
+    ids=["one thread", "two threads", "subflows"],
+)
+def test_a_congestion_controller_in_a_sweep_has_the_bytes_of_the_same_one_compiled_in(
+    tmp_path, scenario, reno_again, threads, mptcp
+):
+    arguments = (*RENO_AND_AGAIN, *mptcp, "--threads", threads, "-o", "results")
+    text = weft("run", scenario, "--plugin", reno_again, *arguments, cwd=tmp_path)
+    assert f"Loaded the congestion controller reno_again from {reno_again}" in text
+    one, other = (files(tmp_path / "results", name, scrubbed=True) for name in ("reno", "reno_again"))
+    assert len(one) == 8
+    assert one == other
+    assert list(json.loads((tmp_path / "results" / "sweep.json").read_text())["inputs"]) == ["plugin reno_again"]
+    assert "reno_again" in weft("summary", "results", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("transport.fail_after=9", "no more ACKs than the scenario allows (crates/plugin/tests/modules/reno_again.rs:"),
+        ("transport.wild_window=1", "the congestion controller set the window to 1 bytes: expected 1448 to 1073725440"),
+        ("transport.wild_window=4000000000", "the congestion controller set the window to 4000000000 bytes"),
+    ],
+)
+def test_a_panic_or_a_wild_window_is_an_error_of_its_run(tmp_path, scenario, reno_again, change, expected):
+    arguments = (*RENO_AND_AGAIN, *sets(change), "--seeds", 1, "-o", "results")
+    text = weft("run", scenario, "--plugin", reno_again, *arguments, cwd=tmp_path, code=1)
+    assert f"reno_again: the plugin panicked: {expected}" in text
+    assert "1 run failed; 1 of 2 runs finished and readable in results" in text
+    runs = [run.name for run in (tmp_path / "results" / "runs").iterdir()]
+    assert [name.split("-")[1] for name in runs] == ["reno"]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "change", "expected"),
+    [
+        (["reno_again"], "transport.fail_after=0", "`transport.fail_after` is 0"),
+        (["reno_again"], "transport.fail_afte=9", "did you mean `fail_after`?"),
+        ([], "seeds=1", "a controller of your own needs --plugin PATH"),
+        (["reno_again", "again"], "scheme.name=again", "`again` and `reno_again` are of two plugins"),
+    ],
+)
+def test_what_a_scenario_says_of_a_controller_is_checked(tmp_path, scenario, request, plugins, change, expected):
+    given = [part for plugin in plugins for part in ("--plugin", request.getfixturevalue(plugin))]
+    arguments = (*given, *RENO_AND_AGAIN, *sets(change))
+    assert expected in weft("run", scenario, *arguments, "-o", "results", cwd=tmp_path, code=2)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_controller_is_shown_and_its_parameters_are_part_of_the_schema(tmp_path, reno_again):
+    text = weft("schemes", reno_again, cwd=tmp_path)
+    shown = ("reno_again  Reno as a plugin", "RFC 5681", str(reno_again), "ACKs of a connection after which it panics")
+    assert [part for part in shown if "".join(part.split()) not in "".join(text.split())] == []
+    assert '"wild_window"' in weft("schema", "--plugin", reno_again, cwd=tmp_path)
+    assert '"wild_window"' not in weft("schema", cwd=tmp_path)
 
 
 def test_a_scheme_of_a_plugin_that_is_not_given_is_unknown(tmp_path, scenario):
@@ -222,7 +298,7 @@ def a_crate_with_an_error(tmp_path, again):
         (cut_off, "is not a plugin of Weft: the end of the file is missing", ""),
         (of_another_version, "is a plugin of another version: it was built with Weft 9.", "build it again"),
         (older_than_its_source, "src dir/lib.rs", "cargo build --release"),
-        (a_directory, "has no Cargo.toml", "give the crate of a scheme"),
+        (a_directory, "has no Cargo.toml", "give the crate of a plugin"),
         (a_library_crate, "is not the crate of a plugin", 'crate-type = ["cdylib"]'),
         (a_crate_with_an_error, "cannot be built: cargo's message is above", ""),
     ],
@@ -235,9 +311,11 @@ def test_what_is_not_a_plugin_of_this_version_is_refused(tmp_path, scenario, aga
     assert not (tmp_path / "results").exists()
 
 
-def test_frames_of_a_plugin_are_refused_before_anything_is_written(tmp_path, scenario, again):
-    text = weft("run", scenario, "--plugin", again, "--capture", "e0-a0", "-o", "results", cwd=tmp_path, code=2)
-    assert "cannot capture frames of `again`, a plugin's scheme: leave out --capture, or this scheme" in text
+@pytest.mark.parametrize(("name", "arguments"), [("again", []), ("reno_again", RENO_AND_AGAIN)])
+def test_frames_of_a_plugin_are_refused_before_anything_is_written(tmp_path, scenario, request, name, arguments):
+    given = ("--plugin", request.getfixturevalue(name), *arguments)
+    text = weft("run", scenario, *given, "--capture", "e0-a0", "-o", "results", cwd=tmp_path, code=2)
+    assert f"cannot capture frames of `{name}`, which is a plugin's: leave out --capture, or `{name}`" in text
     assert not (tmp_path / "results").exists()
 
 
@@ -247,14 +325,16 @@ def test_two_plugins_cannot_have_the_same_scheme(tmp_path, scenario, again):
     assert f"its scheme `again` is that of {again}, too" in text
 
 
-def test_results_of_a_changed_plugin_are_not_continued(tmp_path, scenario, again):
-    arguments = ("run", scenario, "--plugin", again, "-o", "results", "--seeds")
+@pytest.mark.parametrize(("name", "more"), [("again", []), ("reno_again", RENO_AND_AGAIN)])
+def test_results_of_a_changed_plugin_are_not_continued(tmp_path, scenario, request, name, more):
+    plugin = request.getfixturevalue(name)
+    arguments = ("run", scenario, "--plugin", plugin, *more, "-o", "results", "--seeds")
     weft(*arguments, 1, cwd=tmp_path)
     assert "4 runs in results (2 already done)" in weft(*arguments, 2, cwd=tmp_path)
-    with again.open("ab") as file:
+    with plugin.open("ab") as file:
         file.write(b"a comment")
     text = weft(*arguments, 3, cwd=tmp_path, code=2)
-    assert "`plugin again` has changed since the results in results were written" in text
+    assert f"`plugin {name}` has changed since the results in results were written" in text
 
 
 def test_a_plugin_is_shown_and_part_of_the_schema(tmp_path, again):
@@ -300,6 +380,8 @@ def test_python_loads_a_plugin_once(tmp_path, scenario, again):
         (["scheme", "mine", "--from", "fat-tree"], "--from is for scenarios"),
         (["a.toml", "b.toml"], "`b.toml` is one argument too many"),
         (["scheme", "taken"], "taken already exists"),
+        (["congestion-control"], "`weft new congestion-control` needs a name"),
+        (["congestion-control", "cubic"], "new congestion-control my_cubic"),
     ],
 )
 def test_a_scheme_that_cannot_be_written_is_refused(tmp_path, arguments, expected):
@@ -319,7 +401,7 @@ def test_the_crate_of_a_scheme_names_the_scheme_and_the_sources(tmp_path):
     assert f'build-dir = "{ROOT}/target"' in (crate / ".cargo" / "config.toml").read_text()
     assert 'name: "mine"' in (crate / "src" / "lib.rs").read_text()
     assert '"scheme.name" = ["ecmp", "spray", "mine"]' in (crate / "compare.toml").read_text()
-    assert not [path for path in written if "NAME" in (crate / path).read_text()]
+    assert not [path for path in written if "CRATE" in (crate / path).read_text()]
 
 
 def cargo(*arguments: str, cwd: Path) -> str:
@@ -371,6 +453,25 @@ def test_the_workspace_of_a_plugin_is_renewed_for_other_sources(tmp_path):
     assert [(crate / file).read_text() for file in files] == written
     assert 'name = "weft-sim"' in (crate / ".weft" / "Cargo.lock").read_text()
     assert (crate / ".weft" / "crates").readlink() == ROOT / "crates"
+
+
+def test_the_crate_of_a_congestion_controller_names_it(tmp_path):
+    text = weft("new", "congestion-control", "mine", cwd=tmp_path)
+    assert "run mine/compare.toml --plugin mine" in text
+    assert 'NAME: &\'static str = "mine"' in (tmp_path / "mine" / "src" / "lib.rs").read_text()
+    assert '["reno", "cubic", "mine"]' in (tmp_path / "mine" / "compare.toml").read_text()
+    assert (tmp_path / "mine" / ".weft" / "Cargo.toml").is_file()
+
+
+@pytest.mark.long
+def test_a_new_congestion_controller_is_tested_built_and_run(tmp_path):
+    weft("new", "congestion-control", "mine", cwd=tmp_path)
+    cargo("rustc", "--release", "--package", "weft-python", "--lib", cwd=ROOT)
+    assert compiled("build", "--release", cwd=tmp_path / "mine") == {"mine"}
+    cargo("test", "--release", cwd=tmp_path / "mine")
+    short = sets("run.duration=30 ms", 'measure.window=["0 s", "30 ms"]')
+    arguments = ("run", "mine/compare.toml", "--plugin", "mine", *short, "--seeds", 1)
+    assert "3 runs in results/compare" in weft(*arguments, cwd=tmp_path)
 
 
 @pytest.mark.long

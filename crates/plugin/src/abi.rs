@@ -80,9 +80,9 @@ pub struct Answer {
 pub struct Table {
     /// [`IDENTITY`] of the module, a C string.
     pub identity: *const c_char,
-    /// Describes the scheme.
+    /// Describes the scheme or congestion controller.
     pub describe: extern "C" fn(answer: Answer),
-    /// Checks parameters, and whether the scheme runs on a fabric.
+    /// Checks parameters of a scheme, and whether it runs on a fabric.
     pub check: extern "C" fn(request: Bytes, answer: Answer),
     /// Carries out a run. Several threads may call it at once.
     pub run:

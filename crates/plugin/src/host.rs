@@ -14,14 +14,15 @@ use libloading::Library;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use weft_fabric::{Fabric, write};
-use weft_scenario::sha256;
+use weft_scenario::{Plan, sha256};
 use weft_sim::engine::Progress;
 use weft_sim::module::{Ended, Job};
 use weft_sim::run::RunError;
-use weft_switching::{Checks, Contradiction, Descriptor, SchemeSpec, Schemes, descriptor};
+use weft_switching::{Checks, Contradiction, Descriptor, ParamInfo, SchemeSpec, Schemes, descriptor};
+use weft_transport::{Config, CongestionControl, ControllerInfo};
 
 use crate::abi::{Answer, Bytes, File, Gauges, IDENTITY, MARK, SYMBOL, Table};
-use crate::message::{Check, Described, Ending, Reply, Run, Source, Wrong, json, parsed};
+use crate::message::{Brought, Check, Ending, Reply, Run, Source, Wrong, json, parsed};
 
 /// All modules of this process. They stay loaded: their code may be in use.
 static LOADED: Mutex<Vec<&'static Loaded>> = Mutex::new(Vec::new());
@@ -56,9 +57,9 @@ pub enum LoadError {
         /// The version, with a hash of its sources.
         found: String,
     },
-    /// The scheme of the module cannot be used.
+    /// What the module brings cannot be used.
     #[error("the plugin {}: {why}", path.display())]
-    Scheme {
+    Content {
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -77,10 +78,29 @@ pub enum LoadError {
 pub struct Loaded {
     /// Its file, an absolute path.
     pub path: PathBuf,
-    /// Its scheme.
-    pub descriptor: &'static Descriptor,
-    described: Described,
+    /// What it brings.
+    pub known: Known,
+    brought: Brought,
     border: &'static Border,
+}
+
+/// What a module brings, as scenarios know it.
+#[derive(Clone, Copy, Debug)]
+pub enum Known {
+    /// A scheme.
+    Scheme(&'static Descriptor),
+    /// A congestion controller.
+    Controller(&'static ControllerInfo),
+}
+
+impl Known {
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scheme(scheme) => scheme.name,
+            Self::Controller(info) => info.name,
+        }
+    }
 }
 
 /// The functions of a module.
@@ -118,15 +138,26 @@ pub fn load(path: &Path) -> Result<&'static Loaded, LoadError> {
     }
     check_version(path, &bytes)?;
     let (library, table) = open(path)?;
-    let refused = |why| LoadError::Scheme { path: path.clone(), why };
-    let described: Described = asked(|answer| (table.describe)(answer)).map_err(refused)?;
-    check_names(&described, &loaded).map_err(refused)?;
-    let scheme = described.clone().leak();
-    let params = scheme.params.iter().map(|param| param.name).collect();
-    let border = Border { table, sha256, params, is_choosy: described.is_choosy, _library: library };
-    let border: &'static Border = Box::leak(Box::new(border));
-    let descriptor = Box::leak(Box::new(Descriptor { module: Some(border), ..scheme }));
-    let module = Box::leak(Box::new(Loaded { path: path.clone(), descriptor, described, border }));
+    let refused = |why| LoadError::Content { path: path.clone(), why };
+    let brought: Brought = asked(|answer| (table.describe)(answer)).map_err(refused)?;
+    check_names(&brought, &loaded).map_err(refused)?;
+    let border = |params: &[ParamInfo], is_choosy| -> &'static Border {
+        let params = params.iter().map(|param| param.name).collect();
+        Box::leak(Box::new(Border { table, sha256: sha256.clone(), params, is_choosy, _library: library }))
+    };
+    let (known, border) = match brought.clone() {
+        Brought::Scheme(described) => {
+            let is_choosy = described.is_choosy;
+            let scheme = described.leak();
+            let border = border(scheme.params, is_choosy);
+            (Known::Scheme(Box::leak(Box::new(Descriptor { module: Some(border), ..scheme }))), border)
+        }
+        Brought::Controller(described) => {
+            let info = described.leak(&sha256);
+            (Known::Controller(info), border(info.params, false))
+        }
+    };
+    let module = Box::leak(Box::new(Loaded { path: path.clone(), known, brought, border }));
     loaded.push(module);
     Ok(module)
 }
@@ -136,9 +167,16 @@ pub fn loaded() -> Vec<&'static Loaded> {
     LOADED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The schemes that this process knows.
+/// The schemes and congestion controllers that this process knows.
 pub fn schemes() -> Schemes {
-    Schemes { modules: loaded().iter().map(|module| module.descriptor).collect() }
+    let mut schemes = Schemes::default();
+    for module in loaded() {
+        match module.known {
+            Known::Scheme(scheme) => schemes.modules.push(scheme),
+            Known::Controller(info) => schemes.controllers.push(info),
+        }
+    }
+    schemes
 }
 
 /// Version and hash of sources of this Weft.
@@ -169,7 +207,7 @@ fn check_version(path: &Path, bytes: &[u8]) -> Result<(), LoadError> {
             LoadError::OtherVersion { path: path.to_owned(), found: version(&identity).to_owned() }
         }
         None => {
-            let why = "expected the module that `cargo build --release` makes of a scheme's crate".to_owned();
+            let why = "expected the module that `cargo build --release` makes of a plugin's crate".to_owned();
             LoadError::NotAModule { path: path.to_owned(), why }
         }
     })
@@ -206,28 +244,35 @@ fn open(path: &Path) -> Result<(Library, &'static Table), LoadError> {
     Ok((library, table))
 }
 
-/// Refuses names that scenarios cannot use, and those of other schemes.
-fn check_names(scheme: &Described, loaded: &[&Loaded]) -> Result<(), String> {
-    let names = || scheme.params.iter().map(|param| param.name.as_str());
+/// Refuses names that scenarios cannot use, and those of other schemes, controllers and parameters.
+fn check_names(brought: &Brought, loaded: &[&Loaded]) -> Result<(), String> {
+    let (name, names) = (brought.name(), || brought.params());
     let is_word = |name: &str| {
         let letters = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
         letters && name.len() <= LONGEST_NAME && name.starts_with(|first: char| first.is_ascii_lowercase())
     };
-    if let Some(name) = std::iter::once(scheme.name.as_str()).chain(names()).find(|name| !is_word(name)) {
+    if let Some(name) = std::iter::once(name).chain(names()).find(|name| !is_word(name)) {
         return Err(format!("`{name:.60}` is not a name: use lower-case letters, digits and _"));
     }
-    let mut seen = BTreeSet::from(["name"]);
-    if let Some(name) = names().find(|name| !seen.insert(name)) {
+    let is_of_scheme = |key: &str| key == "name";
+    let is_of_transport = |key: &str| {
+        ["profile", "protocol"].contains(&key) || Config::PARAMS.iter().any(|param| param.name == key)
+    };
+    let (kind, is_taken, has): (_, _, &dyn Fn(&str) -> bool) = match brought {
+        Brought::Scheme(_) => ("scheme", descriptor(name).is_some(), &is_of_scheme),
+        Brought::Controller(_) => {
+            ("congestion controller", CongestionControl::WORDS.contains(&name), &is_of_transport)
+        }
+    };
+    let mut seen = BTreeSet::new();
+    if let Some(name) = names().find(|name| has(name) || !seen.insert(name.to_owned())) {
         return Err(format!("it cannot have a parameter `{name}`, which is taken"));
     }
-    if descriptor(&scheme.name).is_some() {
-        return Err(format!(
-            "Weft has a scheme `{}`: change the name in the plugin's descriptor",
-            scheme.name
-        ));
+    if is_taken {
+        return Err(format!("Weft has a {kind} `{name}`: change the name in the plugin"));
     }
-    match loaded.iter().find(|module| module.descriptor.name == scheme.name) {
-        Some(other) => Err(format!("its scheme `{}` is that of {}, too", scheme.name, other.path.display())),
+    match loaded.iter().find(|module| module.known.name() == name) {
+        Some(other) => Err(format!("its {kind} `{name}` is that of {}, too", other.path.display())),
         None => Ok(()),
     }
 }
@@ -282,18 +327,25 @@ impl Checks for Border {
 }
 
 impl weft_sim::module::Module for Loaded {
-    fn scheme(&self) -> &'static Descriptor {
-        self.descriptor
+    fn name(&self) -> &'static str {
+        self.known.name()
+    }
+
+    fn has(&self, plan: &Plan) -> bool {
+        match self.known {
+            Known::Scheme(scheme) => plan.scheme.name == scheme.name,
+            Known::Controller(info) => plan.transport.protocol.controller() == Some(info),
+        }
     }
 
     fn run(&self, job: &Job<'_>, progress: &Progress) -> Result<Option<Ended>, RunError> {
-        let others = loaded().into_iter().filter(|other| other.descriptor.name != self.descriptor.name);
+        let others = loaded().into_iter().filter(|other| other.known.name() != self.known.name());
         let request = json(&Run {
             scenario: Source {
                 text: job.scenario.text().to_owned(),
                 file: job.scenario.file().to_owned(),
                 sets: job.scenario.given().to_vec(),
-                others: others.map(|other| other.described.clone()).collect(),
+                others: others.map(|other| other.brought.clone()).collect(),
             },
             point: job.point.id.clone(),
             target: job.target.to_string_lossy().into_owned(),

@@ -1,14 +1,16 @@
-//! Schemes compiled into modules of their own.
+//! Schemes and congestion controllers compiled into modules of their own.
 //!
-//! A module is a dynamic library with a [`Scheme`] and its own copy of the engine. `weft run` passes it a scenario and a run, and the module writes the result. All that
-//! crosses the border are bytes and a few counters ([`abi`]), so that the two may be built by different compilers. They
-//! must be built from the same sources, for otherwise their results could differ: a module states its [`abi::IDENTITY`]
-//! first.
+//! A module is a dynamic library with a [`Scheme`] or [`CongestionController`] and its own copy of the engine. `weft run`
+//! passes it a scenario and a run, and the module writes the result. All that crosses the border are bytes and a few
+//! counters ([`abi`]), so that the two may be built by different compilers. They must be built from the same sources, for
+//! otherwise their results could differ: a module states its [`abi::IDENTITY`] first.
 //!
-//! Authors of a module need [`Scheme`], [`export`], and the types of switches re-exported here. [`host`] is the side of
-//! Weft.
+//! Authors of a module need [`Scheme`] or [`CongestionController`], [`export`], and the types re-exported here. [`host`] is
+//! the side of Weft.
 
 pub mod abi;
+mod congestion;
+mod content;
 pub mod host;
 mod message;
 #[doc(hidden)]
@@ -17,9 +19,10 @@ mod panics;
 mod scheme;
 mod simulate;
 
+pub use congestion::CongestionController;
 pub use rand_core::RngCore;
 pub use scheme::{Scheme, Setting};
-pub use simulate::{Outcome, simulate};
+pub use simulate::{Outcome, simulate, simulate_congestion};
 pub use weft_fabric::Fabric;
 pub use weft_sim::columns::FlowRecord;
 pub use weft_sim::record::RunReport;
@@ -28,5 +31,6 @@ pub use weft_switching::{
     Header, Hops, Kind, Need, NextHops, Rewrite, SchemeSpec, SoftKey, SoftTable, Stream, Switch,
     TableEntries, mix64, pick, stream,
 };
-pub use weft_units::{Bytes, Duration, NodeId, PortId, Rate, Time, params, words};
-pub use {weft_control, weft_fabric, weft_switching, weft_units};
+pub use weft_transport::{Ack, Cause, Config, CustomController, Delivered, Timeout, Window};
+pub use weft_units::{Bytes, Duration, NodeId, ParamInfo, PortId, Rate, Time, params, words};
+pub use {weft_control, weft_fabric, weft_switching, weft_transport, weft_units};

@@ -6,6 +6,7 @@ use weft_sim::module::Ended;
 use weft_switching::{
     Contradiction, Descriptor, Explores, Hops, Need, Overlay, ParamInfo, ParamKind, ParamValue, SchemeSpec,
 };
+use weft_transport::{Code, ControllerInfo};
 use weft_units::Range;
 
 /// An answer; a panic of the module is one, too.
@@ -48,9 +49,47 @@ pub struct Param {
     elsewhere: String,
 }
 
-impl From<&Descriptor> for Described {
-    fn from(scheme: &Descriptor) -> Self {
-        let param = |param: &ParamInfo| Param {
+/// A [`ControllerInfo`] without its code.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DescribedController {
+    pub name: String,
+    summary: String,
+    source: String,
+    pub params: Vec<Param>,
+}
+
+/// What a module brings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Brought {
+    /// A scheme.
+    Scheme(Box<Described>),
+    /// A congestion controller of TCP.
+    Controller(DescribedController),
+}
+
+impl Brought {
+    /// Its name in scenarios.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Scheme(scheme) => &scheme.name,
+            Self::Controller(controller) => &controller.name,
+        }
+    }
+
+    /// The names of its parameters.
+    pub fn params(&self) -> impl Iterator<Item = &str> + Clone {
+        let params = match self {
+            Self::Scheme(scheme) => &scheme.params,
+            Self::Controller(controller) => &controller.params,
+        };
+        params.iter().map(|param| param.name.as_str())
+    }
+}
+
+impl From<&ParamInfo> for Param {
+    fn from(param: &ParamInfo) -> Self {
+        Self {
             name: param.name.to_owned(),
             kind: param.kind.map(|words| words.iter().map(|&word| word.to_owned()).collect()),
             default: param.default.into(),
@@ -58,14 +97,33 @@ impl From<&Descriptor> for Described {
             unit: param.unit.to_owned(),
             doc: param.doc.to_owned(),
             elsewhere: param.elsewhere.to_owned(),
-        };
+        }
+    }
+}
+
+impl Param {
+    fn leak(self) -> ParamInfo {
+        ParamInfo {
+            name: text(self.name),
+            kind: self.kind.map(|words| list(words.into_iter().map(text))),
+            default: self.default.map(text),
+            range: self.range,
+            unit: text(self.unit),
+            doc: text(self.doc),
+            elsewhere: text(self.elsewhere),
+        }
+    }
+}
+
+impl From<&Descriptor> for Described {
+    fn from(scheme: &Descriptor) -> Self {
         Self {
             name: scheme.name.to_owned(),
             summary: scheme.summary.to_owned(),
             decides: scheme.decides.to_owned(),
             observes: scheme.observes.to_owned(),
             source: scheme.source.to_owned(),
-            params: scheme.params.iter().map(param).collect(),
+            params: scheme.params.iter().map(Param::from).collect(),
             needs: scheme.needs.to_vec(),
             explores: scheme.explores,
             next_hops: scheme.next_hops,
@@ -79,22 +137,13 @@ impl From<&Descriptor> for Described {
 impl Described {
     /// The descriptor, which stays in memory for ever, as those of the registry do.
     pub fn leak(self) -> Descriptor {
-        let params = self.params.into_iter().map(|param| ParamInfo {
-            name: text(param.name),
-            kind: param.kind.map(|words| list(words.into_iter().map(text))),
-            default: param.default.map(text),
-            range: param.range,
-            unit: text(param.unit),
-            doc: text(param.doc),
-            elsewhere: text(param.elsewhere),
-        });
         Descriptor {
             name: text(self.name),
             summary: text(self.summary),
             decides: text(self.decides),
             observes: text(self.observes),
             source: text(self.source),
-            params: list(params),
+            params: list(self.params.into_iter().map(Param::leak)),
             needs: list(self.needs.into_iter()),
             explores: self.explores,
             next_hops: self.next_hops,
@@ -102,6 +151,30 @@ impl Described {
             overlay: self.overlay,
             ..Descriptor::PLAIN
         }
+    }
+}
+
+impl From<&ControllerInfo> for DescribedController {
+    fn from(info: &ControllerInfo) -> Self {
+        Self {
+            name: info.name.to_owned(),
+            summary: info.summary.to_owned(),
+            source: info.source.to_owned(),
+            params: info.params.iter().map(Param::from).collect(),
+        }
+    }
+}
+
+impl DescribedController {
+    /// The controller, whose code is in a module with this SHA-256. It stays in memory for ever.
+    pub fn leak(self, sha256: &str) -> &'static ControllerInfo {
+        Box::leak(Box::new(ControllerInfo {
+            name: text(self.name),
+            summary: text(self.summary),
+            source: text(self.source),
+            params: list(self.params.into_iter().map(Param::leak)),
+            code: Code::Module(text(sha256.to_owned())),
+        }))
     }
 }
 
@@ -150,8 +223,8 @@ pub struct Source {
     pub text: String,
     pub file: String,
     pub sets: Vec<String>,
-    /// The schemes of other modules that it may name.
-    pub others: Vec<Described>,
+    /// What other modules bring that it may name.
+    pub others: Vec<Brought>,
 }
 
 /// How a run ended.

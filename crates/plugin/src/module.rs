@@ -1,4 +1,4 @@
-//! The side of the module: answers Weft's calls for one [`Scheme`].
+//! The side of the module: answers Weft's calls for one [`Content`].
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,58 +7,53 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use weft_fabric::{LinkSpec, read};
 use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
 use weft_sim::module::Ended;
-use weft_sim::run::run_own_to_directory;
-use weft_switching::{Descriptor, Schemes};
+use weft_switching::Schemes;
 
 use crate::abi::{Answer, Bytes, File, Gauges, IDENTITY, Table};
-use crate::message::{Check, Described, Ending, Reply, Run, Source, Wrong, json, parsed};
+use crate::content::Content;
+pub use crate::content::{OfController, OfScheme};
+use crate::message::{Brought, Ending, Reply, Run, Source, json, parsed};
 use crate::panics::caught;
-use crate::scheme::{Scheme, Setting};
 
 /// How often progress crosses the border.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Makes the crate a module with this [`Scheme`]. The crate must be a `cdylib`.
+/// Makes the crate a module with this [`Scheme`](crate::Scheme), or, behind `congestion`, with this
+/// [`CongestionController`](crate::CongestionController). The crate must be a `cdylib`.
 #[macro_export]
 macro_rules! export {
-    ($scheme:ty) => {
+    (congestion $controller:ty) => {
+        $crate::export!(@ $crate::module::OfController<$controller>);
+    };
+    (@ $content:ty) => {
         /// The module, as Weft finds it.
         // SAFETY: no other symbol of a module has this name.
         #[unsafe(no_mangle)]
-        pub static WEFT_PLUGIN: $crate::abi::Table = $crate::module::table::<$scheme>();
+        pub static WEFT_PLUGIN: $crate::abi::Table = $crate::module::table::<$content>();
+    };
+    ($scheme:ty) => {
+        $crate::export!(@ $crate::module::OfScheme<$scheme>);
     };
 }
 
-/// The functions of a module with `S`.
-pub const fn table<S: Scheme>() -> Table {
-    Table { identity: IDENTITY.as_ptr().cast(), describe: describe::<S>, check: check::<S>, run: run::<S> }
+/// The functions of a module with `B`.
+pub const fn table<B: Content>() -> Table {
+    Table { identity: IDENTITY.as_ptr().cast(), describe: describe::<B>, check: check::<B>, run: run::<B> }
 }
 
-extern "C" fn describe<S: Scheme>(answer: Answer) {
-    reply(answer, || Ok(Described::from(&S::DESCRIPTOR)));
+extern "C" fn describe<B: Content>(answer: Answer) {
+    reply(answer, || Ok(B::describe()));
 }
 
-extern "C" fn check<S: Scheme>(request: Bytes, answer: Answer) {
-    reply(answer, || {
-        // SAFETY: the bytes are valid during the call.
-        let Check { spec, fabric } = parsed(unsafe { request.get() })?;
-        let scheme = S::DESCRIPTOR;
-        let wrong = match fabric {
-            None => scheme.contradiction_of(&spec),
-            Some(text) => {
-                let fabric = read::file("fabric.toml", text.as_bytes(), &LinkSpec::default());
-                scheme.misfit_of(&spec, &fabric.map_err(|error| error.to_string())?)
-            }
-        };
-        Ok(wrong.map(Wrong::from))
-    });
+extern "C" fn check<B: Content>(request: Bytes, answer: Answer) {
+    // SAFETY: the bytes are valid during the call.
+    reply(answer, || B::check(&parsed(unsafe { request.get() })?));
 }
 
-extern "C" fn run<S: Scheme>(
+extern "C" fn run<B: Content>(
     request: Bytes,
     files: *const File,
     count: usize,
@@ -73,7 +68,7 @@ extern "C" fn run<S: Scheme>(
         let files: HashMap<&[u8], &[u8]> = files.collect();
         let request: Run = parsed(request)?;
         let progress = Progress::default();
-        let ending = mirrored(&progress, gauges, || carry_out::<S>(&request, &files, &progress));
+        let ending = mirrored(&progress, gauges, || carry_out::<B>(&request, &files, &progress));
         Ok(match ending {
             Ok(Some(size)) => Ending::Ended { size, alone: progress.alone.get().cloned() },
             Ok(None) => Ending::Stopped,
@@ -93,7 +88,7 @@ fn reply<T: Serialize>(answer: Answer, work: impl FnOnce() -> Result<T, String>)
 }
 
 /// The run; an error comes with whether the disk was full.
-fn carry_out<S: Scheme>(
+fn carry_out<B: Content>(
     request: &Run,
     files: &HashMap<&[u8], &[u8]>,
     progress: &Progress,
@@ -103,31 +98,33 @@ fn carry_out<S: Scheme>(
         None => Err("the scenario does not name this file".to_owned()),
     };
     let failed = |why: String| (why, false);
-    let scenario = scenario::<S>(&request.scenario).map_err(failed)?;
+    let scenario = scenario::<B>(&request.scenario).map_err(failed)?;
     let point = scenario.points().iter().find(|point| point.id == request.point);
     let point = point.ok_or_else(|| failed(format!("the module finds no run `{}`", request.point)))?;
     let plan = scenario.plan(point, &load).map_err(|wrong| failed(wrong.to_string()))?;
-    let make = |routes: &_| {
-        S::new(&Setting { fabric: &plan.fabric, routes, seed: plan.seed, parameters: &plan.scheme })
-    };
     let target = (Path::new(&request.target), scenario.text());
-    let report = run_own_to_directory(&plan, make, target, request.threads, progress);
+    let report = B::write(&plan, target, request.threads, progress);
     report
         .map(|report| report.as_ref().map(Ended::from))
         .map_err(|error| (error.to_string(), error.is_disk_full()))
 }
 
 /// The scenario of a request. The last one is kept: the runs of a sweep share it.
-fn scenario<S: Scheme>(source: &Source) -> Result<Arc<Scenario>, String> {
+fn scenario<B: Content>(source: &Source) -> Result<Arc<Scenario>, String> {
     static LAST: Mutex<Option<(Vec<u8>, Arc<Scenario>)>> = Mutex::new(None);
     let key = json(source);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, scenario)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(Arc::clone(scenario));
     }
-    let own: &'static Descriptor = const { &S::DESCRIPTOR };
-    let others = source.others.iter().map(|other| &*Box::leak(Box::new(other.clone().leak())));
-    let schemes = Schemes { modules: std::iter::once(own).chain(others).collect() };
+    let mut schemes = Schemes::default();
+    B::add(&mut schemes);
+    for other in source.others.iter().cloned() {
+        match other {
+            Brought::Scheme(scheme) => schemes.modules.push(Box::leak(Box::new(scheme.leak()))),
+            Brought::Controller(controller) => schemes.controllers.push(controller.leak("")),
+        }
+    }
     let scenario = Scenario::parse_among(&source.text, &source.file, &source.sets, schemes);
     let scenario = Arc::new(scenario.map_err(|wrong| wrong.to_string())?);
     *last = Some((key, Arc::clone(&scenario)));

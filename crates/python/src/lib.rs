@@ -36,6 +36,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ARRIVED", weft_sim::results::ARRIVED)?;
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;
     module.add_function(wrap_pyfunction!(controller::controller_settings, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;

@@ -1,6 +1,6 @@
 //! Lists: schemes, profiles, distributions, benchmark cases, the schema.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -10,9 +10,9 @@ use weft_sim::bench as cases;
 use weft_sim::columns::FLOWS;
 use weft_sim::results::{Growth, Summary};
 use weft_sim::sample::{Metric, SERIES};
-use weft_switching::{Descriptor, ParamKind};
+use weft_switching::{Descriptor, ParamInfo, ParamKind};
 use weft_traffic::published;
-use weft_transport::{Config, Protocol, profile::PROFILES};
+use weft_transport::{Config, CongestionControl, Protocol, profile::PROFILES};
 
 use crate::error::OtherVersionError;
 
@@ -27,9 +27,13 @@ pub fn growth(backlog: [f64; 5], offered: f64, remaining: f64, error: f64) -> Op
     Growth { backlog, offered, remaining, error }.reason()
 }
 
-#[pyfunction]
-pub fn schemes() -> String {
-    let kind = |kind: ParamKind| match kind {
+/// The file of the plugin that brings the scheme or congestion controller `name`.
+fn plugin(name: &str) -> Option<PathBuf> {
+    host::loaded().iter().find(|module| module.known.name() == name).map(|module| module.path.clone())
+}
+
+fn param_json(param: &ParamInfo) -> Value {
+    let kind = match param.kind {
         ParamKind::Choice(words) => words.join(" | "),
         ParamKind::Duration => "a time".to_owned(),
         ParamKind::Bytes => "a size".to_owned(),
@@ -38,30 +42,48 @@ pub fn schemes() -> String {
         ParamKind::Number => "a number".to_owned(),
         ParamKind::Flag => "true | false".to_owned(),
     };
+    json!({
+        "name": param.name,
+        "kind": kind,
+        "default": param.default.to_string(),
+        "doc": param.doc,
+        "elsewhere": param.elsewhere,
+    })
+}
+
+/// Weft's own congestion controllers by name, and those of plugins with their descriptions.
+#[pyfunction]
+pub fn congestion_controls() -> String {
+    let own = CongestionControl::WORDS.iter().map(|name| json!({ "name": name, "plugin": null }));
+    let brought = host::schemes().controllers.into_iter().map(|info| {
+        json!({
+            "name": info.name,
+            "summary": info.summary,
+            "source": info.source,
+            "params": info.params.iter().map(param_json).collect::<Vec<_>>(),
+            "plugin": plugin(info.name),
+        })
+    });
+    Value::Array(own.chain(brought).collect()).to_string()
+}
+
+#[pyfunction]
+pub fn schemes() -> String {
     let schemes = host::schemes();
     let schemes = schemes.iter().map(|scheme: &Descriptor| {
-        let params = scheme.params.iter().map(|param| {
-            json!({
-                "name": param.name,
-                "kind": kind(param.kind),
-                "default": param.default.to_string(),
-                "doc": param.doc,
-                "elsewhere": param.elsewhere,
-            })
-        });
         json!({
             "name": scheme.name,
             "summary": scheme.summary,
             "decides": scheme.decides,
             "observes": scheme.observes,
             "source": scheme.source,
-            "params": params.collect::<Vec<_>>(),
+            "params": scheme.params.iter().map(param_json).collect::<Vec<_>>(),
             "needs": scheme.needs,
             "explores": scheme.explores,
             "next_hops": scheme.next_hops,
             "tag_bytes": scheme.tag_bytes,
             "linux_mode": scheme.linux_mode,
-            "plugin": host::loaded().iter().find(|module| module.descriptor.name == scheme.name).map(|module| &module.path),
+            "plugin": plugin(scheme.name),
         })
     });
     Value::Array(schemes.collect()).to_string()
@@ -69,7 +91,7 @@ pub fn schemes() -> String {
 
 #[pyfunction]
 pub fn load_plugin(path: &str) -> PyResult<&'static str> {
-    host::load(Path::new(path)).map(|module| module.descriptor.name).map_err(|error| match error {
+    host::load(Path::new(path)).map(|module| module.known.name()).map_err(|error| match error {
         LoadError::OtherVersion { .. } => OtherVersionError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     })

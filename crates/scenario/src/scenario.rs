@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use weft_switching::{Descriptor, Schemes};
+use weft_transport::ControllerInfo;
 
 use crate::baseline::Baselines;
 use crate::diagnostic::{Diagnostics, Problems};
@@ -47,6 +48,8 @@ pub struct Scenario {
     available: Schemes,
     /// Those that it runs.
     schemes: Vec<&'static Descriptor>,
+    /// The congestion controllers of modules that it runs.
+    controllers: Vec<&'static ControllerInfo>,
     files: BTreeSet<String>,
 }
 
@@ -154,6 +157,11 @@ impl Scenario {
     /// and the seed fastest.
     pub fn points(&self) -> &[Point] {
         &self.points
+    }
+
+    /// The congestion controllers of modules that it runs.
+    pub fn controllers(&self) -> &[&'static ControllerInfo] {
+        &self.controllers
     }
 
     /// The schemes that it runs.
@@ -346,12 +354,19 @@ impl Scenario {
             points: Vec::new(),
             available,
             schemes,
+            controllers: Vec::new(),
             files: BTreeSet::new(),
         };
         scenario.table = table;
         if sweep_is_good {
-            let settings = scenario.combinations.iter().filter_map(|of| scenario.settings(of, problems));
-            scenario.files = settings.flat_map(|settings| settings.files()).collect();
+            let (mut files, mut controllers) = (BTreeSet::new(), Vec::new());
+            for settings in scenario.combinations.iter().filter_map(|of| scenario.settings(of, problems)) {
+                files.extend(settings.files());
+                controllers.extend(
+                    settings.transport.protocol.controller().filter(|info| !controllers.contains(info)),
+                );
+            }
+            (scenario.files, scenario.controllers) = (files, controllers);
         }
         if problems.is_empty() {
             let numbered = scenario.combinations.iter().enumerate();

@@ -12,7 +12,7 @@ use crate::section::{Key, Kind};
 use crate::sections::cable::CABLE_KEYS;
 use crate::sections::links::LINK_KEYS;
 use crate::sections::shapes::SHAPES;
-use crate::sections::{event, fabric, measure, run, scheme, traffic, transport};
+use crate::sections::{congestion, event, fabric, measure, run, scheme, traffic, transport};
 use crate::settings::TOP_KEYS;
 
 const DURATION: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(ps|ns|us|µs|ms|s|min|h)\s*$";
@@ -32,7 +32,7 @@ pub fn schema(schemes: &Schemes) -> Schema {
             described(json!({ "anyOf": [group, { "type": "array", "items": group }] }), "groups of flows"),
         ),
         ("scheme".to_owned(), scheme_schema(schemes)),
-        ("transport".to_owned(), transport_schema()),
+        ("transport".to_owned(), transport_schema(schemes)),
         ("run".to_owned(), described(object(run::KEYS, &[]), "duration and seeds")),
         ("measure".to_owned(), described(object(measure::KEYS, &[]), "measurement settings")),
         (
@@ -87,11 +87,16 @@ fn scheme_schema(schemes: &Schemes) -> Json {
     let one = |scheme: &Descriptor| {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), json!({ "const": scheme.name }));
-        properties.extend(scheme.params.iter().map(|param| parameter(param, &param.default.to_string())));
+        properties.extend(parameters(scheme.params));
         json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
     };
     let schemes: Vec<Json> = schemes.iter().map(one).collect();
     described(json!({ "type": "object", "anyOf": schemes }), scheme::NAME.doc)
+}
+
+/// Parameters of a scheme or congestion controller.
+fn parameters(all: &[ParamInfo]) -> impl Iterator<Item = (String, Json)> {
+    all.iter().map(|param| parameter(param, &param.default.to_string()))
 }
 
 /// A parameter of a scheme or protocol.
@@ -108,8 +113,8 @@ fn parameter(param: &ParamInfo, default: &str) -> (String, Json) {
     (param.name.to_owned(), described(kind, &with_default(param.doc, default)))
 }
 
-/// Each protocol, with the defaults of its profile.
-fn transport_schema() -> Json {
+/// Each protocol, with the defaults of its profile; TCP also with the congestion controllers of modules.
+fn transport_schema(schemes: &Schemes) -> Json {
     let one = |protocol: &Protocol| {
         let is_tcp = protocol.tcp().is_some();
         let own: &[Key] = if is_tcp { &[transport::PROFILE] } else { &[] };
@@ -119,6 +124,12 @@ fn transport_schema() -> Json {
         let profile = if is_tcp { format!(" in `{}`", transport::PROFILE.default()) } else { String::new() };
         let all = protocol.parameters().into_iter();
         properties.extend(all.map(|(param, value)| parameter(param, &format!("{value}{profile}"))));
+        let controllers: &[_] = if is_tcp { &schemes.controllers } else { &[] };
+        properties.extend(controllers.iter().flat_map(|info| parameters(info.params)));
+        let names = properties.get_mut(congestion::NAME).and_then(|own| own["enum"].as_array_mut());
+        if let Some(names) = names {
+            names.extend(controllers.iter().map(|info| json!(info.name)));
+        }
         let mut schema = json!({ "properties": properties, "additionalProperties": false });
         if !is_tcp {
             schema["required"] = json!([transport::PROTOCOL.name]);

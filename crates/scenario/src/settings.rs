@@ -88,7 +88,7 @@ impl Settings {
         let traffic = traffic.into_iter().collect::<Option<Vec<_>>>();
         check_elephant_ports(traffic.as_deref().unwrap_or_default(), problems);
         let section = root.section_or_empty("transport");
-        let transport = Transport::decode(&section);
+        let transport = Transport::decode(&section, &schemes.controllers);
         let transport_keys = section.table.0.iter().map(|entry| entry.key.clone()).collect();
         let rto_at = scheme::At::of(&section).key("rto");
         let run = Run::decode(&root.section_or_empty("run"));

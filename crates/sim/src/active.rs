@@ -121,7 +121,7 @@ pub struct Task<'a, 'p> {
     pub threads: &'a dyn Fn(usize) -> usize,
     /// What to capture, if anything.
     pub capture: Option<&'a Request>,
-    /// Modules, for schemes that are not in the registry.
+    /// Modules, for schemes and congestion controllers that are not Weft's own.
     pub modules: &'a [&'a dyn Module],
     /// The contents of the files that the scenario names, for modules.
     pub files: &'a BTreeMap<String, Vec<u8>>,
@@ -150,7 +150,7 @@ pub fn carry_out<'p>(
         let is_repeated = task.target.exists();
         let captures = task.capture.map(|request| request.of(&plan)).transpose();
         let captures = captures.map_err(|error| error.to_string())?;
-        let module = task.modules.iter().find(|module| module.scheme().name == plan.scheme.name);
+        let module = task.modules.iter().find(|module| module.has(&plan));
         let outcome = match module {
             None => {
                 let scenario = task.scenario.text();

@@ -1,12 +1,11 @@
-//! [`Module`]: a scheme compiled into a file of its own, with its own copy of the engine, so that no packet pays for the
-//! border between them.
+//! [`Module`]: a scheme or congestion controller compiled into a file of its own, with its own copy of the engine, so that
+//! no packet pays for the border between them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use weft_scenario::{Point, Scenario};
-use weft_switching::Descriptor;
+use weft_scenario::{Plan, Point, Scenario};
 
 use crate::record::RunReport;
 use crate::run::RunError;
@@ -41,10 +40,13 @@ impl From<&RunReport> for Ended {
     }
 }
 
-/// A module with one scheme.
+/// A module with one scheme or congestion controller.
 pub trait Module: Sync {
-    /// The scheme.
-    fn scheme(&self) -> &'static Descriptor;
+    /// Its name in scenarios.
+    fn name(&self) -> &'static str;
+
+    /// Whether the run of `plan` has it.
+    fn has(&self, plan: &Plan) -> bool;
 
     /// Carries out a run and writes its result; `None` if it was stopped.
     ///

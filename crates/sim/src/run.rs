@@ -99,6 +99,9 @@ pub fn run_setup(
     progress: &Progress,
     recorder: &mut dyn Recorder,
 ) -> Result<RunReport, SchemeError> {
+    if let Some(info) = setup.transport.controller().filter(|info| info.sha256().is_some()) {
+        return Err(SchemeError::OfModule { name: info.name });
+    }
     let (fabric, seed) = (setup.fabric, setup.seed);
     let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
     let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };

@@ -111,7 +111,7 @@ pub struct Options<'a> {
     pub load: Loader<'a>,
     /// What to capture, if anything.
     pub capture: Option<Capture<'a>>,
-    /// Modules, for schemes that are not in the registry.
+    /// Modules, for schemes and congestion controllers that are not Weft's own.
     pub modules: &'a [&'a dyn Module],
 }
 
@@ -158,8 +158,8 @@ pub fn run_sweep(
             break;
         }
         let plan = scenario.plan(point, options.load).map_err(|error| SweepError::Plan(error.to_string()))?;
-        if options.modules.iter().any(|module| module.scheme().name == plan.scheme.name) {
-            return Err(CaptureError::OfModule { scheme: plan.scheme.name }.into());
+        if let Some(module) = options.modules.iter().find(|module| module.has(&plan)) {
+            return Err(CaptureError::OfModule { name: module.name() }.into());
         }
         let captures = request.of(&plan)?;
         report.captures_kept += captures.existing;

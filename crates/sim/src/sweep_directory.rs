@@ -158,8 +158,12 @@ fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
 /// runs (of further seeds) to its list.
 fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origin) -> Result<(), SweepError> {
     let list = directory.join(LIST);
-    let modules = scenario.schemes().iter().filter_map(|scheme| Some((scheme.name, scheme.module?)));
-    let modules = modules.map(|(name, module)| (format!("plugin {name}"), module.sha256().to_owned()));
+    let schemes = scenario.schemes().iter();
+    let schemes = schemes.filter_map(|scheme| Some((scheme.name, scheme.module?.sha256())));
+    let controllers = scenario.controllers().iter();
+    let controllers = controllers.filter_map(|info| Some((info.name, info.sha256()?)));
+    let modules = schemes.chain(controllers);
+    let modules = modules.map(|(name, sha256)| (format!("plugin {name}"), sha256.to_owned()));
     let files = inputs.iter().map(|(file, bytes)| (file.clone(), sha256(bytes)));
     let inputs: BTreeMap<String, String> = files.chain(modules).collect();
     let mut runs: Vec<Value> = scenario.points().iter().map(run_json).collect();

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
+use weft_transport::ControllerInfo;
 
 use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
@@ -63,11 +64,13 @@ pub fn explores(name: &str) -> Option<Explores> {
     descriptor(name)?.explores
 }
 
-/// The schemes that a scenario may name: those of the registry, and those of modules.
+/// The schemes that a scenario may name: those of the registry, and those of modules; and what else modules bring.
 #[derive(Clone, Debug, Default)]
 pub struct Schemes {
     /// The schemes of modules.
     pub modules: Vec<&'static Descriptor>,
+    /// The congestion controllers of modules.
+    pub controllers: Vec<&'static ControllerInfo>,
 }
 
 impl Schemes {

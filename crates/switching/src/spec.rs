@@ -57,6 +57,12 @@ pub enum SchemeError {
         /// The available names.
         known: Vec<&'static str>,
     },
+    /// The congestion controller of the hosts is a module's, which alone can carry out the run.
+    #[error("`{name}` is a plugin's congestion controller, which works with `weft run` only")]
+    OfModule {
+        /// Its name.
+        name: &'static str,
+    },
     /// The scheme does not support this fabric.
     #[error("`{name}` does not run on this fabric: {reason}")]
     Fabric {

@@ -300,7 +300,7 @@ impl Config {
 
     /// Bytes of a full segment.
     #[inline]
-    pub(crate) fn segment(&self) -> u32 {
+    pub fn segment(&self) -> u32 {
         u32::from(self.mss)
     }
 

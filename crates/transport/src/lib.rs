@@ -74,7 +74,10 @@ pub use config::{
     WindowGrowth,
 };
 pub use congestion::hystart::Mode as HyStart;
-pub use congestion::{CongestionControl, MptcpCongestion, PacingRate};
+pub use congestion::{
+    Ack, Cause, Code, CongestionControl, ControllerInfo, CustomController, Delivered, Duplicate,
+    MptcpCongestion, PacingRate, Timeout, Window,
+};
 pub use endpoint::{Endpoint, State};
 pub use framing::Framing;
 pub use machine::{Arrival, Machine};

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 use weft_units::{Given, ParamInfo, ParamValue, Parameters as _};
 
 use crate::config::Config;
+use crate::congestion::{CongestionControl, ControllerInfo};
 use crate::framing::Framing;
 use crate::parameters::ConfigError;
 use crate::{roce, udp, uec};
@@ -53,14 +54,32 @@ impl Protocol {
         Self::all().into_iter().find(|protocol| protocol.name() == name)
     }
 
-    /// Its parameters with their values.
+    /// Its parameters with their values; of a custom congestion controller, those that are given.
     pub fn parameters(&self) -> Vec<(&'static ParamInfo, ParamValue)> {
-        config!(self, config => config.parameters())
+        let mut all = config!(self, config => config.parameters());
+        if let Some((info, config)) = self.controller().zip(self.tcp()) {
+            let given = |param: &ParamInfo| config.congestion.custom.get(param.name).cloned();
+            all.extend(info.params.iter().filter_map(|param| Some((param, given(param)?))));
+        }
+        all
     }
 
     /// Takes over the values that are `given`.
     pub fn set(&mut self, given: &Given) {
         config!(self, config => config.set(given));
+        if let (Some(info), Self::Tcp(config)) = (self.controller(), self) {
+            let has = |name: &str| info.params.iter().any(|param| param.name == name);
+            let own = given.iter().filter(|(name, _)| has(name));
+            config.congestion.custom.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+        }
+    }
+
+    /// The custom congestion controller, if it has one.
+    pub fn controller(&self) -> Option<&'static ControllerInfo> {
+        match self.tcp()?.congestion_control {
+            CongestionControl::Custom(info) => Some(info),
+            _ => None,
+        }
     }
 
     /// Checks what the types cannot: ranges, and that parameters are consistent.

@@ -3,29 +3,34 @@
 #[doc(hidden)]
 pub use serde;
 
-/// Declares the type of a value that is one of several words, read and written as this word.
+/// Declares the type of a value that is one of several words, read and written as this word. A variant behind `..` holds a
+/// value with a word of its own in the field named; it is written as this word, and never read.
 #[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
         $vis:vis enum $Name:ident {
             $($(#[$word_meta:meta])* $Word:ident = $word:literal,)+
+            $(..$Other:ident($Of:ty) = $field:ident,)?
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis enum $Name {
             $($(#[$word_meta])* $Word,)+
+            $(/// Another, with a word of its own.
+            $Other($Of),)?
         }
 
         impl $Name {
-            /// All words.
+            /// All words that are read.
             $vis const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The word.
             $vis const fn word(self) -> &'static str {
                 match self {
                     $(Self::$Word => $word,)+
+                    $(Self::$Other(other) => other.$field,)?
                 }
             }
         }

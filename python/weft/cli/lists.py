@@ -75,6 +75,9 @@ def schemes(
     if name is not None and ("/" in name or name == "." or name.endswith(".so")):
         name = plugins.load_plugin(name, quiet=as_json)
     entries = catalogue.schemes()
+    entries += [
+        entry for entry in catalogue.congestion_controls() if entry["plugin"] is not None and entry["name"] == name
+    ]
     chosen = [entry for entry in entries if name in (None, entry["name"])]
     if not chosen:
         names = [str(entry["name"]) for entry in entries]
@@ -127,13 +130,15 @@ def _overview(entries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _detail(entry: Mapping[str, Any]) -> None:
-    """A scheme with its parameters; below each, other values in public code."""
+    """A scheme, or a plugin's congestion controller, with its parameters; below each, other values in public code."""
     shell.out.print(Text.assemble((str(entry["name"]), "bold"), f"  {entry['summary']}"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column()
-    needs = ", ".join(_NEEDS[need] for need in entry["needs"]) or "nothing new"
-    facts = {"decides": entry["decides"], "observes": entry["observes"], "needs new": needs, "source": entry["source"]}
+    facts = {"source": entry["source"]}
+    if "needs" in entry:
+        needs = ", ".join(_NEEDS[need] for need in entry["needs"]) or "nothing new"
+        facts = {"decides": entry["decides"], "observes": entry["observes"], "needs new": needs} | facts
     for title, fact in facts.items():
         grid.add_row(Text(title, style="dim"), fact)
     if entry["plugin"] is not None:

@@ -1,6 +1,8 @@
-"""`weft new`: write a starter scenario, or the crate of a scheme, to edit."""
+"""`weft new`: write a starter scenario, or the crate of a scheme or congestion controller, to edit."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -13,17 +15,14 @@ from ..errors import OutputError
 from ..files import write_text
 from . import shell
 
-_SCHEME = "scheme"
-"""The word for the crate of a scheme."""
-
 _CRATE = {
-    "Cargo.toml.in": "Cargo.toml",
-    "src/lib.rs": "src/lib.rs",
-    "compare.toml": "compare.toml",
-    "README.md": "README.md",
-    "gitignore": ".gitignore",
+    "plugin/Cargo.toml.in": "Cargo.toml",
+    "KIND/src/lib.rs": "src/lib.rs",
+    "KIND/compare.toml": "compare.toml",
+    "plugin/README.md": "README.md",
+    "plugin/gitignore": ".gitignore",
 }
-"""The files of the crate, as they are stored and as they are written."""
+"""The files of a crate, as they are stored and as they are written."""
 
 _RESERVED = re.compile(
     "abstract|as|async|await|become|box|break|const|continue|crate|do|dyn|else|enum|extern|false|final|fn|for|gen|if|impl"
@@ -41,28 +40,56 @@ class Starter(StrEnum):
     own_fabric = "own-fabric"
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """What a crate brings."""
+
+    title: str
+    stored: str
+    """The directory of its starter."""
+    example: str
+    """The name that the starter has."""
+    taken: Callable[[], set[str]]
+    """The names that Weft's own have."""
+
+
+_KINDS = {
+    "scheme": _Kind("scheme", "scheme", "flowlet", plugins.built_in),
+    "congestion-control": _Kind("congestion controller", "congestion", "aimd", plugins.built_in_controllers),
+}
+"""By the word that stands before the crate's name."""
+
+
 @shell.guarded
 def new(
-    path: Annotated[Path, typer.Argument(metavar="FILE|scheme", help="Scenario file to write; or the word scheme.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|scheme|congestion-control",
+            help="Scenario file to write; or what the crate of a plugin brings.",
+        ),
+    ],
     crate: Annotated[
-        Path | None, typer.Argument(metavar="[NAME]", help="After scheme: its name, and the directory to write.")
+        Path | None,
+        typer.Argument(metavar="[NAME]", help="The name of the scheme or controller; a directory is written."),
     ] = None,
     starter: Annotated[Starter | None, typer.Option("--from", help="Starter to copy (default: spine-leaf).")] = None,
 ) -> None:
-    """Write a commented starter scenario, or the crate of a scheme of your own.
+    """Write a commented starter scenario, or the crate of a scheme or congestion controller of your own.
 
     [bold]Examples[/bold]
 
       weft new mine.toml
       weft new campus.toml --from own-fabric
       weft new scheme mine
+      weft new congestion-control mine
     """
-    if str(path) == _SCHEME:
+    if kind := _KINDS.get(str(path)):
         if crate is None:
-            raise shell.fail("`weft new scheme` needs a name", shell.typed("new", "scheme", "mine"))
+            raise shell.fail(f"`weft new {path}` needs a name", shell.typed("new", path, "mine"))
         if starter is not None:
-            raise shell.fail("--from is for scenarios", shell.typed("new", "scheme", crate))
-        _write_crate(crate)
+            raise shell.fail("--from is for scenarios", shell.typed("new", path, crate))
+        _write_crate(str(path), kind, crate)
         return
     if crate is not None:
         raise shell.fail(f"`{crate}` is one argument too many", shell.typed("new", path))
@@ -83,24 +110,24 @@ def _write_scenario(path: Path, starter: Starter) -> None:
     shell.say(f"Next: {shell.command_line('run', path)}")
 
 
-def _write_crate(crate: Path) -> None:
+def _write_crate(word: str, kind: _Kind, crate: Path) -> None:
     """Write a crate that is built with the sources and the locked dependencies of this Weft."""
     name = crate.name
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or _RESERVED.fullmatch(name):
         raise shell.fail(
-            f"`{name}` cannot be the name of a scheme", "lower-case letters, digits and _, as in my_scheme"
+            f"`{name}` cannot be the name of a {kind.title}", "lower-case letters, digits and _, as in my_scheme"
         )
-    if name in plugins.built_in():
-        raise shell.fail(f"Weft has a scheme `{name}`", shell.typed("new", "scheme", crate.with_name(f"my_{name}")))
+    if name in kind.taken():
+        raise shell.fail(f"Weft has a {kind.title} `{name}`", shell.typed("new", word, crate.with_name(f"my_{name}")))
     if crate.exists():
         raise OutputError(f"{crate} already exists: give another name or remove it")
     plugin_workspace.sources()  # Refuses before anything is written.
-    stored = resources.files("weft").joinpath("starters", _SCHEME)
+    starters = resources.files("weft").joinpath("starters")
     files = {}
     for source, target in _CRATE.items():
-        text = stored.joinpath(*source.split("/")).read_text(encoding="utf-8")
-        text = text.replace("NAME", name).replace('"flowlet"', f'"{name}"')
-        files[crate / target] = text
+        text = starters.joinpath(*source.replace("KIND", kind.stored).split("/")).read_text(encoding="utf-8")
+        text = text.replace("CRATE", name).replace("TITLE", kind.title)
+        files[crate / target] = text.replace(f'"{kind.example}"', f'"{name}"')
     _write(files)
     plugin_workspace.write(crate)
     shell.say(f"Next: {shell.command_line('run', crate / 'compare.toml', '--plugin', crate)}")

@@ -1,4 +1,4 @@
-"""The option `--plugin`: schemes from modules of their own."""
+"""The option `--plugin`: schemes and congestion controllers from modules of their own."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,13 +7,15 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from .. import plugins
+from .. import catalogue, plugins
 from . import shell
 
 Plugins = Annotated[
     list[Path] | None,
     typer.Option(
-        "--plugin", metavar="PATH", help="Load a scheme of your own: its crate or compiled module; may be repeated."
+        "--plugin",
+        metavar="PATH",
+        help="Load a scheme or congestion controller of your own: its crate or compiled module; may be repeated.",
     ),
 ]
 
@@ -23,4 +25,5 @@ def load(paths: Sequence[Path] | None, *, quiet: bool = False) -> None:
     for path in paths or []:
         name = plugins.load_plugin(path, quiet=quiet)
         if not quiet:
-            shell.say(f"Loaded the scheme [bold]{escape(name)}[/bold] from {escape(str(path))}")
+            kind = "scheme" if any(entry["name"] == name for entry in catalogue.schemes()) else "congestion controller"
+            shell.say(f"Loaded the {kind} [bold]{escape(name)}[/bold] from {escape(str(path))}")

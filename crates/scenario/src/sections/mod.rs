@@ -2,6 +2,7 @@
 
 pub(crate) mod cable;
 pub(crate) mod collective;
+pub(crate) mod congestion;
 pub(crate) mod drawn;
 pub(crate) mod event;
 pub(crate) mod fabric;

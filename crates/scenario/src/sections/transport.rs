@@ -6,13 +6,14 @@ use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Protocol, uec};
+use weft_transport::{Config, ControllerInfo, PROTOCOLS, Protocol, uec};
 use weft_units::{Bytes, Given, ParamInfo, ParamValue};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::round_trip::longest;
 use crate::section::{Key, Kind, Section, key};
+use crate::sections::congestion::Control;
 use crate::source::Span;
 use crate::tree::Entry;
 
@@ -42,7 +43,8 @@ pub struct Transport {
 }
 
 impl Transport {
-    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+    /// Reads `[transport]`, which may name one of these congestion controllers of modules.
+    pub(crate) fn decode(section: &Section<'_>, controllers: &[&'static ControllerInfo]) -> Option<Self> {
         let name = section.choice(&PROTOCOL)?;
         if let Some(entry) = section.table.entry(PROFILE.name).filter(|_| name != "tcp") {
             let message =
@@ -51,13 +53,19 @@ impl Transport {
             return None;
         }
         let profile = section.choice(&PROFILE)?;
-        let (profile, source, protocol) = match Protocol::named(name)? {
+        let mut control = Control::Own;
+        let (profile, source, protocol, controllers) = match Protocol::named(name)? {
             Protocol::Tcp(_) => {
-                (profile, format!("the profile `{profile}`"), Config::profile(profile)?.into())
+                let mut config = Config::profile(profile)?;
+                control = Control::of(section, controllers);
+                control.set(&mut config);
+                (profile, format!("the profile `{profile}`"), config.into(), controllers)
             }
-            other => (name, format!("the protocol `{name}`"), other),
+            other => (name, format!("the protocol `{name}`"), other, [].as_slice()),
         };
-        Some(Self { profile: profile.to_owned(), protocol: read(section, &source, protocol)? })
+        let protocol = read(section, &source, protocol, &control.ignored(controllers));
+        let protocol = protocol.filter(|_| !matches!(control, Control::Unknown))?;
+        Some(Self { profile: profile.to_owned(), protocol })
     }
 
     /// Computes from the fabric what depends on it and was not given.
@@ -79,8 +87,13 @@ impl Transport {
         Some(Problem::at(position, message).label(label))
     }
 
-    /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths.
+    /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths, or if scheme and
+    /// congestion controller are of two modules.
     pub(crate) fn misfit(&self, scheme: &Descriptor, position: Span) -> Option<Problem> {
+        if let (Some(_), Some(info)) = (scheme.module, self.protocol.controller()) {
+            let message = format!("`{}` and `{}` are of two plugins", scheme.name, info.name);
+            return Some(Problem::at(position, message).label("a run can have one plugin"));
+        }
         if !scheme.is_at_hosts || self.protocol.tcp().is_some() {
             return None;
         }
@@ -154,18 +167,23 @@ impl Transport {
     }
 }
 
-/// Reads the parameters of `protocol`; the section overrides its values, which are those of `source`.
-fn read(section: &Section<'_>, source: &str, mut protocol: Protocol) -> Option<Protocol> {
-    let all = protocol.parameters();
+/// Reads the parameters of `protocol`, apart from those `ignored`; the section overrides its values, which are those of
+/// `source`.
+fn read(section: &Section<'_>, source: &str, mut protocol: Protocol, ignored: &[&str]) -> Option<Protocol> {
+    let mut all = protocol.parameters();
+    let custom = protocol.controller().map_or([].as_slice(), |info| info.params);
+    all.extend(custom.iter().map(|param| (param, param.default.into())));
     let (mut given, mut good) = (Given::new(), true);
-    let own = [PROFILE.name, PROTOCOL.name];
-    for entry in section.table.0.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
+    let is_parameter = |key: &str| ![PROFILE.name, PROTOCOL.name].contains(&key) && !ignored.contains(&key);
+    for entry in section.table.0.iter().filter(|entry| is_parameter(&entry.key)) {
         let Some((param, value)) = all.iter().find(|(param, _)| param.name == entry.key) else {
             good = false;
             unknown(section, entry, protocol.name(), &all);
             continue;
         };
         let valid = param.valid().map_or_else(String::new, |valid| format!("; valid: {valid}"));
+        let is_custom = custom.iter().any(|own| own.name == param.name);
+        let source = if is_custom { "the controller" } else { source };
         match section.param(param, &format!("{valid}; {source} has {}", json!(value))) {
             Some(value) => drop(given.insert(entry.key.clone(), value)),
             None => good = false,

@@ -72,10 +72,10 @@ pub enum CaptureError {
         path: PathBuf,
     },
     /// Its frames are a plugin's.
-    #[error("cannot capture frames of `{scheme}`, a plugin's scheme: leave out --capture, or this scheme")]
+    #[error("cannot capture frames of `{name}`, which is a plugin's: leave out --capture, or `{name}`")]
     OfModule {
-        /// The scheme.
-        scheme: String,
+        /// The scheme or congestion controller.
+        name: &'static str,
     },
     /// A file that exists cannot be read.
     #[error(transparent)]

@@ -11,38 +11,39 @@ use crate::config::Config;
 
 /// An ACK for new data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ack {
-    pub(crate) now: Time,
+pub struct Ack {
+    /// The time.
+    pub now: Time,
     /// Bytes acknowledged that count for growth.
-    pub(crate) bytes: u32,
+    pub bytes: u32,
     /// SND.UNA after the ACK.
-    pub(crate) una: u32,
+    pub una: u32,
     /// Highest sequence number sent.
-    pub(crate) high: u32,
+    pub high: u32,
     /// Smoothed round-trip time, picoseconds.
-    pub(crate) srtt: u64,
+    pub srtt: u64,
     /// The round trip observed, picoseconds; 0: none.
-    pub(crate) rtt: u64,
+    pub rtt: u64,
     /// Whether the window may grow: not in recovery, and the sender used the window.
-    pub(crate) may_grow: bool,
+    pub may_grow: bool,
 }
 
 /// Data delivered, with the mark state of its ACK.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Delivered {
+pub struct Delivered {
     /// Bytes delivered.
-    pub(crate) bytes: u32,
+    pub bytes: u32,
     /// The ACK carries ECE.
-    pub(crate) marked: bool,
+    pub marked: bool,
     /// SND.UNA after the ACK.
-    pub(crate) una: u32,
+    pub una: u32,
     /// Highest sequence number sent.
-    pub(crate) high: u32,
+    pub high: u32,
 }
 
 /// The sign of congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// A segment was lost.
     Loss,
     /// A segment was marked.
@@ -51,16 +52,17 @@ pub(crate) enum Cause {
 
 /// An expired retransmission timer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeout {
-    pub(crate) now: Time,
+pub struct Timeout {
+    /// The time.
+    pub now: Time,
     /// Bytes in flight.
-    pub(crate) flight: u32,
+    pub flight: u32,
     /// Highest sequence number sent.
-    pub(crate) high: u32,
+    pub high: u32,
     /// The timer has expired for the same data before: the threshold stays (RFC 5681, section 3.1).
-    pub(crate) again: bool,
+    pub again: bool,
     /// The new window, bytes.
-    pub(crate) window: u32,
+    pub window: u32,
 }
 
 /// A subflow as seen by the coupled controllers of the others.

@@ -7,6 +7,7 @@ mod balia;
 mod controller;
 mod coupled;
 pub mod cubic;
+mod custom;
 pub mod dctcp;
 pub mod hystart;
 mod lia;
@@ -15,14 +16,18 @@ mod pacing_rate;
 mod reno;
 mod window;
 
-use weft_units::{Duration, Time, params, words};
+use weft_units::{Duration, Given, Time, params, words};
 
 use crate::config::Config;
 use crate::parameters::ConfigError;
 
-pub(crate) use controller::{Ack, Cause, Controller, Delivered, Path, Timeout};
+use custom::Custom;
+
+pub use controller::{Ack, Cause, Delivered, Timeout};
+pub(crate) use controller::{Controller, Path};
+pub use custom::{Code, ControllerInfo, CustomController, Duplicate};
 pub use pacing_rate::PacingRate;
-pub(crate) use window::Window;
+pub use window::Window;
 
 /// Declares all controllers: the choices of the config, their parameters, and [`AnyController`]. Behind a name is its
 /// file, which has `Parameters` if they stand behind that.
@@ -34,12 +39,13 @@ macro_rules! controllers {
         $(use $own::$Own;)*
         $(use $coupled::$Coupled;)*
 
-        delegate! { $($Own)* $($Coupled)* }
+        delegate! { $($Own)* $($Coupled)* Custom }
 
         words! {
             /// The congestion control algorithm.
             pub enum CongestionControl {
                 $($(#[doc = $own_doc])+ $Own = $word,)*
+                ..Custom(&'static ControllerInfo) = name,
             }
         }
 
@@ -58,6 +64,10 @@ macro_rules! controllers {
             pub struct Parameters {
                 $($(..$own: $own::$Parameters;)?)*
             }
+            fixed {
+                /// Those of a custom controller that are given.
+                custom: Given = Given::new();
+            }
         }
 
         impl Parameters {
@@ -73,6 +83,7 @@ macro_rules! controllers {
             fn own(cfg: &Config, window: Window) -> Self {
                 match cfg.congestion_control {
                     $(CongestionControl::$Own => Self::$Own($Own::new(cfg, window)),)*
+                    CongestionControl::Custom(info) => Self::Custom(Custom::new(info, cfg, window)),
                 }
             }
 

@@ -5,11 +5,11 @@ use crate::segment::{LARGEST_WINDOW, window};
 
 /// The state of every controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Window {
+pub struct Window {
     /// Bytes that may be in flight.
-    pub(super) cwnd: u32,
+    pub cwnd: u32,
     /// Slow start below, congestion avoidance from here.
-    pub(super) ssthresh: u32,
+    pub ssthresh: u32,
 }
 
 impl Window {
@@ -32,8 +32,9 @@ impl Window {
         self.ssthresh
     }
 
+    /// Whether the window is below the threshold.
     #[inline]
-    pub(crate) fn in_slow_start(&self) -> bool {
+    pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
@@ -51,7 +52,7 @@ impl Window {
     /// Grows in slow start for `bytes` acknowledged. Returns the bytes left for congestion avoidance, `None` if slow
     /// start used them all.
     #[inline]
-    pub(super) fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
+    pub fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
         if !self.in_slow_start() {
             return Some(bytes);
         }
@@ -65,18 +66,19 @@ impl Window {
         (used < bytes).then(|| bytes - used)
     }
 
+    /// Grows by `bytes`.
     #[inline]
-    pub(super) fn grow(&mut self, bytes: u32) {
+    pub fn grow(&mut self, bytes: u32) {
         self.cwnd = self.cwnd.saturating_add(bytes).min(LARGEST_WINDOW);
     }
 
     /// Reduces both to `threshold` bytes.
-    pub(super) fn reduce(&mut self, threshold: u32) {
+    pub fn reduce(&mut self, threshold: u32) {
         *self = Self { cwnd: threshold, ssthresh: threshold };
     }
 
     /// Undoes a reduction of the window `prior`.
-    pub(super) fn restore(&mut self, prior: Self) {
+    pub fn restore(&mut self, prior: Self) {
         self.cwnd = self.cwnd.max(prior.cwnd);
         self.ssthresh = self.ssthresh.max(prior.ssthresh);
     }
