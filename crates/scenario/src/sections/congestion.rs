@@ -45,8 +45,8 @@ impl Control {
         Self::Unknown
     }
 
-    /// The keys of the section that are not read: the name, unless it is one of TCP's own, and the parameters of `controllers`
-    /// that the section does not name.
+    /// The keys of the section that are not read: the name, unless it is one of TCP's own, and the parameters of those
+    /// `controllers` that the section does not name.
     pub(crate) fn ignored(self, controllers: &[&'static ControllerInfo]) -> Vec<&'static str> {
         let (name, own) = match self {
             Self::Own => (None, None),
