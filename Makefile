@@ -85,7 +85,7 @@ $(VENV)/.controller: $(VENV)/.weft
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
-	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
+	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
 	@touch $@
 
 # Builds tests, programs and the extension in one profile with one command under clippy's driver, so that each crate is
