@@ -70,6 +70,7 @@ $(VENV)/bin/maturin: pyproject.toml | system
 
 $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 	@rm -f $(VENV)/.test
+	@# Python byte-compiles what it imports; to compile everything takes as long as the rest of the installation.
 	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release --quiet
 	@touch $@

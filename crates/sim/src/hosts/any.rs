@@ -1,7 +1,7 @@
-//! [`Any`]: hosts with any protocol. One type for all of them, so that the engine is compiled once.
+//! [`Any`]: hosts with any protocol. One type for all of them, so that the engine is compiled once. TCP on one path, for which
+//! it is compiled apart, is not among them.
 
-use weft_switching::host::distinct_paths::{NoPaths, PathFinder};
-use weft_switching::host::path_selector::OnePath;
+use weft_switching::host::distinct_paths::PathFinder;
 use weft_switching::host::selected::{Selected, Selecting};
 use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
@@ -24,8 +24,6 @@ use crate::packet::PacketId;
 
 /// The hosts of a partition.
 pub enum Any<'a> {
-    /// With TCP over one path.
-    Tcp(Box<Shell<Tcp<'a, OnePath>>>),
     /// With TCP whose hosts choose paths.
     Selecting(Box<Shell<Tcp<'a, Selected>>>),
     /// With Multipath TCP.
@@ -45,7 +43,6 @@ macro_rules! forward {
             #[inline]
             fn $name($self: $of $(, $argument: $type)*) $(-> $result)? {
                 match $self {
-                    Any::Tcp(hosts) => hosts.$name($($argument),*),
                     Any::Selecting(hosts) => hosts.$name($($argument),*),
                     Any::Multipath(hosts) => hosts.$name($($argument),*),
                     Any::Udp(hosts) => hosts.$name($($argument),*),
@@ -63,6 +60,9 @@ pub type Choice<'a> = (&'a Selecting, &'a dyn PathFinder);
 impl<'a> Any<'a> {
     /// Hosts with `protocol` and interfaces of this queue that send `flows`. With plain TCP they choose paths, if there is
     /// a scheme for that; with another protocol they choose none.
+    ///
+    /// # Panics
+    /// If hosts use plain TCP and choose no paths.
     pub fn new(
         protocol: &'a Protocol,
         choice: Option<Choice<'a>>,
@@ -72,10 +72,10 @@ impl<'a> Any<'a> {
         match protocol {
             Protocol::Tcp(config) => match (mptcp::Config::new(config), choice) {
                 (Some(config), _) => Self::Multipath(boxed(Multipath::new(config, flows), queue)),
-                (None, None) => Self::Tcp(boxed(Tcp::new(config, &(), &NoPaths), queue)),
                 (None, Some((scheme, paths))) => {
                     Self::Selecting(boxed(Tcp::new(config, scheme, paths), queue))
                 }
+                (None, None) => unreachable!("TCP on one path has an engine of its own"),
             },
             Protocol::Udp(config) => Self::Udp(boxed(Udp { config: config.clone() }, queue)),
             Protocol::Roce(config) => Self::Roce(boxed(Roce { config: (**config).clone() }, queue)),
