@@ -74,7 +74,7 @@ static __always_inline void on_answer(const struct frame *f)
 {
 	__u64 src = f->src;
 
-	if (is_fabric(f->port, f->now))
+	if (is_fabric(f->port, f->now) && attached(src, f->now) == NO_PORT)
 		put_station(f, src, f->port, LEARNT);
 	bpf_map_delete_elem(&weft_repairs, &src);
 	confirm_station(f, f->dst);
@@ -84,6 +84,9 @@ static __always_inline int on_path_reply(struct __sk_buff *skb, const struct fra
 {
 	struct station *station;
 
+	/* Wrong entries for its destination led it back here. */
+	if (attached(f->src, f->now) != NO_PORT)
+		return drop(f, RETURNED);
 	on_answer(f);
 	station = station_at(f->dst, f->now);
 	if (!station)
@@ -102,7 +105,8 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 		.from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY, .port = f->port,
 	};
 
-	put_station(f, f->src, f->port, LOCKED);
+	if (locates(f))
+		put_station(f, f->src, f->port, LOCKED);
 	/* An announcement: the station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
 		reroot(f->src, f->port, f->now);

@@ -172,6 +172,16 @@ static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u6
 	return 0;
 }
 
+/* Whether a Path Request locates its source at its ingress port: only the first copy of all requests with its id does. If
+ * the announcement and the search each had a first copy, and some copies were lost, two switches could see them in
+ * different orders, and their entries could form a loop. */
+static __always_inline bool locates(const struct frame *f)
+{
+	struct flood_key key = { .from = f->src, .to = BROADCAST, .id = f->id, .kind = LOCATION };
+
+	return note(&key, f->port, settings.lock, f->now) == NO_REASON;
+}
+
 /* A station is now behind a port: accepts its broadcasts from there. */
 static __always_inline void reroot(__u64 station, __u32 port, __u64 now)
 {

@@ -33,6 +33,7 @@ enum kind {
 	RECOVERY_REQUEST,
 	RECOVERY_REPLY,
 	UNKNOWN_DESTINATION = 16, /* only for floods: a frame to one unknown station */
+	LOCATION = 17, /* only for floods: the Path Requests of a station with one id */
 };
 
 enum path_type { REQUEST = 1, REPLY, FAIL, FLOW_REQUEST, FLOW_REPLY };

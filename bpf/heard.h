@@ -71,7 +71,7 @@ __noinline int appears(struct __sk_buff *skb, struct frame *f)
 	if (!announces)
 		return NO_REASON;
 	reroot(f->src, f->port, f->now);
-	flood_own(f, PATH_REQUEST, f->src, f->src, draw());
+	flood_own(f, PATH_REQUEST, f->src, f->src, draw_announced(f->src, f->now));
 	if (settings.testing || bpf_clone_redirect(skb, skb->ifindex, BPF_F_INGRESS))
 		return NO_REASON;
 	return COMES_AGAIN;

@@ -93,9 +93,11 @@ static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, c
 	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
 }
 
-/* Own frames to send after the current frame. */
+/* Own frames to send after the current frame; the last announcement, and its time. */
 struct owns {
 	struct own each[MOST_OWNS];
+	__u64 announced, at;
+	__u32 id;
 };
 
 struct {
@@ -114,6 +116,33 @@ static __noinline int tell(struct frame *f, const struct own *own)
 	if (told && f->tells < MOST_OWNS)
 		told->each[f->tells++ % MOST_OWNS] = *own;
 	return 0;
+}
+
+/* How long after an announcement a search for a path from the station has its id, so that both locate the station as one
+ * flood. */
+#define TOGETHER 100000ULL
+
+/* Draws the id of an announcement. */
+static __noinline __u32 draw_announced(__u64 station, __u64 now)
+{
+	__u32 zero = 0, id = draw();
+	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+
+	if (told) {
+		told->announced = station;
+		told->at = now;
+		told->id = id;
+	}
+	return id;
+}
+
+/* The id of a search for a path from a station: that of its announcement just before, or a new one. */
+static __noinline __u32 draw_search(__u64 station, __u64 now)
+{
+	__u32 zero = 0;
+	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+
+	return told && told->announced == station && now <= told->at + TOGETHER ? told->id : draw();
 }
 
 /* Writes and sends an own frame. A global function: verified once, separately. */

@@ -67,7 +67,7 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 		start_repair(f->dst, f->now);
 	if (!repairing || is_new) {
 		if (attached(f->src, f->now) != NO_PORT)
-			look_for(f, f->src, f->dst, draw());
+			look_for(f, f->src, f->dst, draw_search(f->src, f->now));
 		else
 			flood_own(f, PATH_FAIL, f->dst, f->src, draw());
 	}

@@ -9,6 +9,8 @@ use rand_core::RngCore;
 use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
+use crate::announcement::Announcement;
+pub use crate::announcement::TOGETHER;
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Announce, Exploration, OnUnknown, Safeguards};
 use crate::floods::Floods;
@@ -64,6 +66,7 @@ pub struct ArpPathSwitch {
     left_until: Time,
     /// Time of the last check for silent neighbours.
     looked: Time,
+    announcement: Announcement,
     /// Ports that went down, and when to remove the entries on them.
     dead: Vec<(PortId, Time)>,
 }
@@ -81,6 +84,7 @@ impl ArpPathSwitch {
             repairs: SoftTable::new(size, &[repair], secret),
             left_until: Time::ZERO,
             looked: Time::ZERO,
+            announcement: Announcement::default(),
             dead: Vec::new(),
             config: config.clone(),
         }
@@ -226,6 +230,7 @@ impl ArpPathSwitch {
         if announces {
             self.floods.reroot(station, ingress, now);
             let id = ctx.random().next_u32();
+            self.announcement = Announcement { station, id, at: now };
             self.flood_own(ctx, &Header::about_path(Kind::PathRequest, station, station, id), out);
             out.emit_ahead();
         }
@@ -257,7 +262,7 @@ impl ArpPathSwitch {
     #[cold]
     fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
-        if self.ports.is_fabric(ingress, now) {
+        if self.ports.is_fabric(ingress, now) && self.attached(header.src, now).is_none() {
             self.learn(header.src, ingress, now);
         }
         self.repairs.remove(&header.src);
@@ -382,10 +387,11 @@ impl ArpPathSwitch {
         } else if !is_new {
             return;
         }
-        let id = ctx.random().next_u32();
         if self.attached(header.src, now).is_some() {
+            let id = self.announcement.id_of(header.src, now).unwrap_or_else(|| ctx.random().next_u32());
             self.look_for(ctx, header.src, header.dst, id, out);
         } else {
+            let id = ctx.random().next_u32();
             self.flood_own(ctx, &Header::about_path(Kind::PathFail, header.dst, header.src, id), out);
         }
     }
@@ -459,6 +465,8 @@ impl ArpPathSwitch {
             Kind::PathRequest | Kind::PathFail if let Err(reason) = self.admit(ingress, header, now) => {
                 out.drop(reason);
             }
+            // Wrong entries for its destination led it back here.
+            Kind::PathReply if self.attached(header.src, now).is_some() => out.drop(DropReason::Returned),
             Kind::PathReply => {
                 self.learn(header.src, ingress, now);
                 self.repairs.remove(&header.src);
@@ -473,7 +481,9 @@ impl ArpPathSwitch {
                 }
             }
             Kind::PathRequest => {
-                self.lock(header.src, ingress, now);
+                if self.floods.locates(&self.ports, ingress, header, now) {
+                    self.lock(header.src, ingress, now);
+                }
                 if header.src == header.dst {
                     // The station is new behind that port, or has moved there.
                     self.floods.reroot(header.src, ingress, now);

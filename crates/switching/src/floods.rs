@@ -29,6 +29,8 @@ pub enum FloodKind {
     RecoveryRequest = Kind::RecoveryRequest as u8,
     /// Unicast frames to an unknown station.
     Unknown = 16,
+    /// Path Requests of a station with one exploration id: its announcement and the search that began with it.
+    Location = 17,
 }
 
 /// The key shared by the copies of a flooded frame.
@@ -128,13 +130,31 @@ impl Floods {
         header: &Header,
         now: Time,
     ) -> Result<(), DropReason> {
-        let flood = Flood::of(header);
+        self.note_flood(ports, ingress, Flood::of(header), now)
+    }
+
+    fn note_flood(
+        &mut self,
+        ports: &Ports,
+        ingress: PortId,
+        flood: Flood,
+        now: Time,
+    ) -> Result<(), DropReason> {
         if self.is_late(ports, ingress, &flood, now) {
             return Err(DropReason::LateCopy);
         }
         let class = self.first.class(&flood, now).filter(|class| *class == LEFT).unwrap_or(flood.class());
         self.first.insert(flood, ingress, class, now);
         Ok(())
+    }
+
+    /// Whether `request`, a Path Request, locates its source at `ingress`: only the first copy of all requests with
+    /// its id does. If the announcement and the search each had a first copy, and some copies were lost, two switches
+    /// could see them in different orders, and their entries could form a loop.
+    pub(crate) fn locates(&mut self, ports: &Ports, ingress: PortId, request: &Header, now: Time) -> bool {
+        let id = request.exploration_id();
+        let flood = Flood { id, ..Flood::of_source(FloodKind::Location, request.src) };
+        self.note_flood(ports, ingress, flood, now).is_ok()
     }
 
     fn is_late(&self, ports: &Ports, ingress: PortId, flood: &Flood, now: Time) -> bool {

@@ -15,6 +15,7 @@
 mod action;
 mod actions;
 pub mod adaptive;
+mod announcement;
 pub mod arp_path;
 mod best_hops;
 mod blueprint;

@@ -2,6 +2,7 @@
 
 mod arp_path;
 mod corners;
+mod locating;
 mod moves;
 mod net;
 mod one_switch;
