@@ -55,6 +55,7 @@ pub fn generate(
         open: Vec::new(),
         traffic: Traffic::default(),
     };
+    Waits::room_for_flows(groups, places)?;
     if groups.iter().any(Group::names_by_size) {
         making.names.add_sizes();
     }
@@ -189,7 +190,6 @@ impl Making<'_> {
         let flows = collective.flows(count).map_err(refuse)?;
         let all = flows.saturating_mul(collective.rounds);
         self.room_for(index, all)?;
-        self.waits.room_for(all, 0).map_err(refuse)?;
         let mut round = collective.round(hosts.len() as u32);
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
@@ -224,7 +224,7 @@ impl Making<'_> {
 
     /// Settles a program at hosts, and adds its flows.
     fn settle(&mut self, index: usize, group: &Group, program: &mut Program) -> Result<(), TrafficError> {
-        let room = self.waits.room_for(program.flows.len() as u64, program.needs.len());
+        let room = self.waits.room_for_needs(program.needs.len());
         room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {
             let circle = program.spell(&circle, self.places);

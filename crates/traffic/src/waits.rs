@@ -1,7 +1,10 @@
 //! [`Waits`]: the steps, needs and jobs of all groups, while their flows are drafts.
 
 use crate::dependencies::{Dependencies, Need, Node, Step};
+use crate::error::TrafficError;
+use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
+use crate::places::Places;
 use crate::program::Program;
 
 /// Maximum number of needs of a run: planning it takes up to 70 bytes for each.
@@ -12,8 +15,6 @@ const MAX_ORDERED: u64 = 10_000_000;
 /// The steps, needs and jobs of all groups. Their flows are drafts, by index.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// The number of flows of the programs.
-    flows: u64,
     steps: Vec<Step>,
     needs: Vec<Need>,
     /// The jobs, with the first of their drafts.
@@ -21,14 +22,31 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Checks that there is room for programs with this many flows and needs more.
-    pub(crate) fn room_for(&self, flows: u64, needs: usize) -> Result<(), String> {
-        let flows = self.flows.saturating_add(flows);
-        if flows > MAX_ORDERED {
-            return Err(format!(
-                "collectives and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
-            ));
+    /// Checks the number of flows of the groups' programs, before any is made: millions take seconds.
+    pub(crate) fn room_for_flows(groups: &[Group], places: &Places) -> Result<(), TrafficError> {
+        let mut flows = 0_u64;
+        for (index, group) in groups.iter().enumerate() {
+            let refuse = |why| TrafficError::Ranks { group: index, why };
+            let more = match &group.flows {
+                Flows::Ordered(program, _) => program.flows.len() as u64,
+                Flows::Collective(collective, ranks) => {
+                    let round = collective.flows(ranks.count(places)).map_err(refuse)?;
+                    round.saturating_mul(collective.rounds)
+                }
+                Flows::Listed(_) | Flows::Drawn(_) => 0,
+            };
+            flows = flows.saturating_add(more);
+            if flows > MAX_ORDERED {
+                return Err(refuse(format!(
+                    "collectives and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
+                )));
+            }
         }
+        Ok(())
+    }
+
+    /// Checks that there is room for a program with this many needs.
+    pub(crate) fn room_for_needs(&self, needs: usize) -> Result<(), String> {
         match self.needs.len() + needs <= MAX_NEEDS {
             true => Ok(()),
             false => Err(format!("flows wait for more than {MAX_NEEDS} others in total")),
@@ -37,7 +55,6 @@ impl Waits {
 
     /// Adds the steps and needs of a program whose flows start at draft `first`.
     pub(crate) fn add(&mut self, mut program: Program, first: usize) {
-        self.flows += program.flows.len() as u64;
         let (flows, steps) = (first as u32, self.steps.len() as u32);
         self.steps.append(&mut program.steps);
         let mut needs = program.needs;
