@@ -73,20 +73,19 @@ pub fn network<T>(
     seed: u64,
     test: impl FnOnce(&mut dyn Network) -> T,
 ) -> T {
-    visit_scheme(scheme, fabric, &routes(fabric, &[]), seed, Build { fabric, seed, test })
-        .expect("a known scheme")
+    let built = visit_scheme(scheme, fabric, &routes(fabric, &[]), seed, Build { fabric, seed });
+    test(&mut *built.expect("a known scheme"))
 }
 
-struct Build<'a, F> {
+struct Build<'a> {
     fabric: &'a Fabric,
     seed: u64,
-    test: F,
 }
 
-impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
-    type Output = T;
+impl<'a> SchemeVisitor for Build<'a> {
+    type Output = Box<dyn Network + 'a>;
 
-    fn visit<B: Blueprint>(self, blueprint: B) -> T {
+    fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output {
         let nodes = (0..self.fabric.nodes().len() as u32).map(NodeId);
         let switches = nodes.map(|node| {
             let is_switch = !self.fabric.node(node).is_host();
@@ -94,7 +93,7 @@ impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
             (is_switch.then(|| blueprint.switch(self.fabric, node)), world)
         });
         let switches = switches.collect();
-        (self.test)(&mut Switches { fabric: self.fabric, switches })
+        Box::new(Switches { fabric: self.fabric, switches })
     }
 }
 

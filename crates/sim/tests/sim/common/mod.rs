@@ -1,9 +1,10 @@
 //! Shared by the engine tests: a run described in a few lines, its outcome, a bare link fed with
 //! packets, and statistics to judge them.
 
+pub mod any_switch;
 pub mod directory;
 pub mod paths;
-pub mod restart;
+mod restart;
 pub mod statistics;
 pub mod wire;
 

@@ -10,6 +10,8 @@ use weft_switching::{
 };
 use weft_units::{Duration, NodeId, PortId, Time};
 
+use crate::common::any_switch::AnySwitch;
+
 /// A switch and when it restarts.
 #[derive(Clone, Debug)]
 pub struct Restart {
@@ -41,19 +43,22 @@ impl SchemeVisitor for Visitor<'_> {
     type Output = RunReport;
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
-        let blueprint = Restarting { blueprint, restarts: self.restarts };
+        let make: &dyn Fn(&Fabric, NodeId) -> _ =
+            &|fabric, node| Box::new(blueprint.switch(fabric, node)) as _;
+        let blueprint = Restarting { make, arp_cache: blueprint.arp_cache(), restarts: self.restarts };
         engine::run(self.setup, self.routes, &blueprint, None, &Progress::default(), self.recorder)
     }
 }
 
 /// Makes switches that restart.
-struct Restarting<'a, B> {
-    blueprint: B,
+struct Restarting<'a> {
+    make: &'a dyn Fn(&Fabric, NodeId) -> Box<dyn AnySwitch>,
+    arp_cache: Option<Duration>,
     restarts: &'a [Restart],
 }
 
-impl<B: Blueprint> Blueprint for Restarting<'_, B> {
-    type Switch = RestartingSwitch<B::Switch>;
+impl Blueprint for Restarting<'_> {
+    type Switch = RestartingSwitch;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch {
         let name = &fabric.node(node).name;
@@ -64,25 +69,25 @@ impl<B: Blueprint> Blueprint for Restarting<'_, B> {
             .map(|restart| restart.at)
             .collect();
         times.sort_unstable();
-        let make = |at| (at, self.blueprint.switch(fabric, node));
+        let make = |at| (at, (self.make)(fabric, node));
         let later = times.into_iter().rev().map(make).collect();
-        RestartingSwitch { now: self.blueprint.switch(fabric, node), later, down: BTreeSet::new() }
+        RestartingSwitch { now: (self.make)(fabric, node), later, down: BTreeSet::new() }
     }
 
     fn arp_cache(&self) -> Option<Duration> {
-        self.blueprint.arp_cache()
+        self.arp_cache
     }
 }
 
 /// A switch whose tables are empty after each restart. It keeps its topology and the state of its ports.
-struct RestartingSwitch<S> {
-    now: S,
+struct RestartingSwitch {
+    now: Box<dyn AnySwitch>,
     /// Its replacements after each restart, with the time of the restart; the next one is last.
-    later: Vec<(Time, S)>,
+    later: Vec<(Time, Box<dyn AnySwitch>)>,
     down: BTreeSet<u16>,
 }
 
-impl<S: Switch> RestartingSwitch<S> {
+impl RestartingSwitch {
     fn restart_if_due<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
         while let Some((_, fresh)) = self.later.pop_if(|(at, _)| *at <= ctx.now()) {
             self.now = fresh;
@@ -93,7 +98,7 @@ impl<S: Switch> RestartingSwitch<S> {
     }
 }
 
-impl<S: Switch> Switch for RestartingSwitch<S> {
+impl Switch for RestartingSwitch {
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         self.restart_if_due(ctx, out);
         self.now.receive(ctx, ingress, header, out);

@@ -54,7 +54,19 @@ impl SchemeVisitor for Visitor<'_> {
     fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output {
         let Self { fabric, flows, cfg, routes, draws } = self;
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
-        let switch = |node| (!fabric.node(node).is_host()).then(|| blueprint.switch(fabric, node));
+        let forward = |node| -> Forward {
+            let mut switch = blueprint.switch(fabric, node);
+            Box::new(move |now, ingress, header| {
+                let mut actions = Actions::default();
+                let mut context = Quiet(now, Stream::seed_from_u64(0));
+                switch.receive(&mut context, ingress, header, &mut actions);
+                match actions.take_only() {
+                    Some(Action::Send(port)) => Some(port),
+                    _ => None,
+                }
+            })
+        };
+        let switch = |node| (!fabric.node(node).is_host()).then(|| forward(node));
         let mut engine = Engine {
             fabric,
             flows,
@@ -110,13 +122,16 @@ struct Side {
     end: Option<Time>,
 }
 
-struct Engine<'a, S> {
+/// A switch of any scheme: the egress of a frame, by the time and the port of its arrival.
+type Forward = Box<dyn FnMut(Time, PortId, &Header) -> Option<PortId>>;
+
+struct Engine<'a> {
     fabric: &'a Fabric,
     flows: &'a [Flow],
     cfg: &'a Config,
     routes: &'a Arc<Forwarding>,
     draws: Option<Mersenne>,
-    switches: Vec<Option<S>>,
+    switches: Vec<Option<Forward>>,
     lines: Vec<Line>,
     sides: Vec<Side>,
     now: Time,
@@ -141,7 +156,7 @@ impl Context for Quiet {
     }
 }
 
-impl<S: Switch> Engine<'_, S> {
+impl Engine<'_> {
     fn run(&mut self) -> BTreeMap<FlowId, Outcome> {
         for (number, flow) in self.flows.iter().enumerate() {
             self.open(flow);
@@ -288,10 +303,7 @@ impl<S: Switch> Engine<'_, S> {
             let choice = if ports.len() > 1 { pick(draws.next(), ports.len()) } else { 0 };
             ports[choice]
         } else {
-            let mut actions = Actions::default();
-            let mut context = Quiet(self.now, Stream::seed_from_u64(0));
-            switch.receive(&mut context, self.fabric.link(link).to_port, &packet.header, &mut actions);
-            let Some(Action::Send(port)) = actions.take_only() else { return };
+            let Some(port) = switch(self.now, self.fabric.link(link).to_port, &packet.header) else { return };
             port
         };
         self.offer(self.fabric.ports(node)[port.index()], packet);
