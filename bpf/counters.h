@@ -65,11 +65,15 @@ static __always_inline void leave(struct __sk_buff *skb, __u32 port)
 	}
 }
 
-static __noinline int drop(const struct frame *f, enum reason reason)
+/* A global function: verified once, separately. */
+__noinline int drop(const struct frame *f, enum reason reason)
 {
 	struct counters *count = the_counters();
-	struct port_counters *port = bpf_map_lookup_elem(&weft_port_counters, &f->port);
+	struct port_counters *port;
 
+	if (!f)
+		return TC_ACT_SHOT;
+	port = bpf_map_lookup_elem(&weft_port_counters, &f->port);
 	if (count && reason < REASONS)
 		count->dropped[reason]++;
 	if (port)

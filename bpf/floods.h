@@ -78,13 +78,15 @@ static __always_inline __u64 state_after(__u64 state, __u32 port, __u64 span, __
 }
 
 /* Records a copy received on `port`, or returns why it is dropped. A copy on the port of the first one is a
- * retransmission, and is forwarded. */
-static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
+ * retransmission, and is forwarded. A global function: verified once, separately. */
+__noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
 {
 	struct flood *first, fresh = { .state = flood_state(port, now + span) };
 	__u64 was;
 	int error;
 
+	if (!key)
+		return LATE_COPY;
 	for (int i = 0; i < 4; i++) {
 		first = bpf_map_lookup_elem(&weft_floods, key);
 		if (!first) {

@@ -21,11 +21,14 @@ struct {
 	__type(value, struct limits);
 } weft_limits SEC(".maps");
 
-/* Takes a token, if there is one. Frames of a port may arrive on several CPUs. */
-static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
+/* Takes a token, if there is one. Frames of a port may arrive on several CPUs. A global function: verified once,
+ * separately. */
+__noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 {
 	__u64 was, next;
 
+	if (!full_at)
+		return false;
 	for (int i = 0; i < 8; i++) {
 		was = *(volatile __u64 *)full_at;
 		next = (was > now ? was : now) + gap;

@@ -63,12 +63,17 @@ static __always_inline void has_left(__u64 now)
 	left_until = now + settings.confirmed;
 }
 
-/* Adds a station, in `class` unless it is on a host port. */
-static __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
+/* Adds a station, in `class` unless it is on a host port. A global function: verified once, separately. */
+__noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
 {
-	struct station station = { .port = port, .class = is_host(port, f->now) ? ATTACHED : class };
-	struct station *known = station_at(address, f->now);
+	struct station station = { .port = port, .class = class };
+	struct station *known;
 
+	if (!f)
+		return 0;
+	if (is_host(port, f->now))
+		station.class = ATTACHED;
+	known = station_at(address, f->now);
 	if (known && known->port != port && is_host(known->port, f->now))
 		has_left(f->now);
 	station.expiry = f->now + life(station.class);
