@@ -91,10 +91,13 @@ $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
 
 # Builds tests, programs and the extension in one profile with one command under clippy's driver, so that each crate is
 # compiled once for lints and tests. They replace the release build in .venv until the next `make build`.
-$(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
-	@rm -f $(VENV)/.weft $(VENV)/.emulation
+target/debug/.test: $(RUST_SOURCES) $(BPF_SOURCES) | system system-bpf system-emulation
 	$(LINTED) cargo build --workspace --lib --bins --tests --examples --quiet
 	$(LINTED) cargo build --workspace --test ns3_studies --test package --quiet
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.dev target/debug/.test
+	@rm -f $(VENV)/.weft $(VENV)/.emulation
 	install -m 755 target/debug/lib_weft.so python/weft/_weft.abi3.so
 	install -m 755 $(addprefix target/debug/,$(PROGRAMS)) $(VENV)/bin
 	$(PYTHON) scripts/install_editable.py
@@ -131,7 +134,7 @@ test-networks: $(VENV)/.test
 	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
 
 test-commands: $(VENV)/.test | system-test
-	$(PYTHON) -m pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 3 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	$(LINTED) cargo test --workspace --doc --quiet
