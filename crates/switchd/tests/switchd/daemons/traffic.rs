@@ -1,6 +1,6 @@
 //! Traffic between hosts: counted datagrams, and TCP.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use std::time::Duration;
 use crate::net::{Netns, make_room};
 use crate::wait::{Pace, wait_for, wait_for_more};
 
-/// A UDP socket in the thread's namespace. A child that another test is starting inherits this test's sockets between fork
-/// and exec, so an address in use is waited for.
-fn udp(address: SocketAddr) -> UdpSocket {
+/// A socket at `address` in the thread's namespace. A child that another test is starting inherits this test's sockets
+/// between fork and exec, so an address in use is waited for.
+fn bound<S>(address: SocketAddr, bind: impl Fn(SocketAddr) -> io::Result<S>) -> S {
     let mut bound = None;
-    wait_for("the address is free", || match UdpSocket::bind(address) {
+    wait_for("the address is free", || match bind(address) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => false,
         socket => {
             bound = Some(socket.expect("a port"));
@@ -28,7 +28,7 @@ fn udp(address: SocketAddr) -> UdpSocket {
 /// exploration.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
-    let echo = to_host.run(move || udp(address));
+    let echo = to_host.run(move || bound(address, UdpSocket::bind));
     echo.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
     let over = Arc::new(AtomicBool::new(false));
     let ends = over.clone();
@@ -68,7 +68,7 @@ pub struct Outcome {
 impl Stream {
     pub fn start(from: &Netns, to: &Netns, address: &str, every: Duration) -> Self {
         let address: SocketAddr = address.parse().expect("an address");
-        let listening = to.run(move || udp(address));
+        let listening = to.run(move || bound(address, UdpSocket::bind));
         listening.set_read_timeout(Some(Duration::from_millis(500))).expect("a time");
         make_room(&listening);
         let socket = from.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
@@ -119,7 +119,7 @@ pub struct Connection {
 impl Connection {
     pub fn open(from: &Netns, to: &Netns, address: &str) -> Self {
         let address: SocketAddr = address.parse().expect("an address");
-        let listener = to.run(move || TcpListener::bind(address).expect("a port"));
+        let listener = to.run(move || bound(address, TcpListener::bind));
         let accepting = std::thread::spawn(move || listener.accept().expect("a connection").0);
         let client = from
             .run(move || TcpStream::connect_timeout(&address, Duration::from_secs(5)).expect("a connection"));
