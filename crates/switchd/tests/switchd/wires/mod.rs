@@ -74,7 +74,9 @@ impl<S> Row<S> {
 
 /// A row of switches in mode `tcp-path`.
 fn exploring() -> Row<Switch> {
-    let settings = Settings::new(&Exploration::default());
+    // The stations are announced once: on a busy machine a test takes longer than a lock lasts by default.
+    let lock = weft_units::Duration::from_secs(300);
+    let settings = Settings::new(&Exploration { lock, ..Exploration::default() });
     let (host, switch) = (Port::decided(false, true), Port::decided(true, false));
     let ports = [[host, switch], [switch, switch], [switch, host]];
     let attach = |fabric: &Netns, at| Switch::attach(fabric, Mode::TcpPath, settings, PORTS[at], ports[at]);
