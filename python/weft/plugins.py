@@ -11,7 +11,6 @@ import subprocess
 from pathlib import Path
 
 from . import _weft, plugin_workspace
-from .catalogue import congestion_controls, schemes
 from .errors import PluginError
 
 
@@ -79,16 +78,6 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
         if "cdylib" in message["target"]["crate_types"]:
             return Path(next(name for name in message["filenames"] if Path(name).suffix in {".so", ".dylib", ".dll"}))
     raise PluginError(f"{crate} is not the crate of a plugin", 'its Cargo.toml needs [lib] crate-type = ["cdylib"]')
-
-
-def built_in() -> set[str]:
-    """The names of the schemes that are not from plugins."""
-    return {scheme["name"] for scheme in schemes() if scheme["plugin"] is None}
-
-
-def built_in_controllers() -> set[str]:
-    """The names of the congestion controllers that are not from plugins."""
-    return {controller["name"] for controller in congestion_controls() if controller["plugin"] is None}
 
 
 def _refuse_stale(module: Path) -> None:

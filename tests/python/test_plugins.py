@@ -463,27 +463,27 @@ def test_the_crate_of_a_congestion_controller_names_it(tmp_path):
     assert (tmp_path / "mine" / ".weft" / "Cargo.toml").is_file()
 
 
-@pytest.mark.long
-def test_a_new_congestion_controller_is_tested_built_and_run(tmp_path):
-    weft("new", "congestion-control", "mine", cwd=tmp_path)
+def built_and_run(kind: str, directory: Path) -> tuple[object, ...]:
+    """Writes, builds, tests and runs a new plugin of a kind; returns the arguments of the run."""
+    weft("new", kind, "mine", cwd=directory)
+    # What `make build` compiles is what the plugin needs.
     cargo("rustc", "--release", "--package", "weft-python", "--lib", cwd=ROOT)
-    assert compiled("build", "--release", cwd=tmp_path / "mine") == {"mine"}
-    cargo("test", "--release", cwd=tmp_path / "mine")
+    assert compiled("build", "--release", cwd=directory / "mine") == {"mine"}
+    cargo("test", "--release", cwd=directory / "mine")
     short = sets("run.duration=30 ms", 'measure.window=["0 s", "30 ms"]')
     arguments = ("run", "mine/compare.toml", "--plugin", "mine", *short, "--seeds", 1)
-    assert "3 runs in results/compare" in weft(*arguments, cwd=tmp_path)
+    assert "3 runs in results/compare" in weft(*arguments, cwd=directory)
+    return arguments
+
+
+@pytest.mark.long
+def test_a_new_congestion_controller_is_tested_built_and_run(tmp_path):
+    built_and_run("congestion-control", tmp_path)
 
 
 @pytest.mark.long
 def test_a_new_scheme_is_tested_built_and_run(tmp_path):
-    weft("new", "scheme", "mine", cwd=tmp_path)
-    # What `make build` compiles is what the plugin needs.
-    cargo("rustc", "--release", "--package", "weft-python", "--lib", cwd=ROOT)
-    assert compiled("build", "--release", cwd=tmp_path / "mine") == {"mine"}
-    cargo("test", "--release", cwd=tmp_path / "mine")
-    short = ("--set", "run.duration=30 ms", "--set", 'measure.window=["0 s", "30 ms"]', "--seeds", 1)
-    arguments = ("run", "mine/compare.toml", "--plugin", "mine", *short)
-    assert "3 runs in results/compare" in weft(*arguments, cwd=tmp_path)
+    arguments = built_and_run("scheme", tmp_path)
     assert "(3 already done)" in weft(*arguments, cwd=tmp_path)
     source = tmp_path / "mine" / "src" / "lib.rs"
     source.write_text(source.read_text().replace("500 us", "400 us"))

@@ -259,15 +259,14 @@ impl ArpPathSwitch {
             && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
+    /// The source of a reply is found, and confirms the requester, its destination.
     #[cold]
-    fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        let now = ctx.now();
+    fn on_answer(&mut self, ingress: PortId, header: &Header, now: Time) {
         if self.ports.is_fabric(ingress, now) && self.attached(header.src, now).is_none() {
             self.learn(header.src, ingress, now);
         }
         self.repairs.remove(&header.src);
         self.confirm_station(header.dst, now);
-        self.forward(ctx, ingress, header, out);
     }
 
     /// A frame to a group: learns its sender on a host port. If it is a request, its source is locked to the port of
@@ -468,9 +467,7 @@ impl ArpPathSwitch {
             // Wrong entries for its destination led it back here.
             Kind::PathReply if self.attached(header.src, now).is_some() => out.drop(DropReason::Returned),
             Kind::PathReply => {
-                self.learn(header.src, ingress, now);
-                self.repairs.remove(&header.src);
-                self.confirm_station(header.dst, now);
+                self.on_answer(ingress, header, now);
                 match self.port_of(header.dst, now) {
                     Some(port) if self.ports.is_host(port, now) => out.consume(),
                     Some(port) if port != ingress && self.ports.is_fabric(port, now) => {
@@ -536,8 +533,10 @@ impl ArpPathSwitch {
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
             _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
             _ if !self.accept(ctx, ingress, header, out) => {}
-            Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
-            _ => {
+            kind => {
+                if kind == Kind::ArpReply {
+                    self.on_answer(ingress, header, now);
+                }
                 self.forward(ctx, ingress, header, out);
             }
         }

@@ -68,8 +68,7 @@ impl Protocol {
     pub fn set(&mut self, given: &Given) {
         config!(self, config => config.set(given));
         if let (Some(info), Self::Tcp(config)) = (self.controller(), self) {
-            let has = |name: &str| info.params.iter().any(|param| param.name == name);
-            let own = given.iter().filter(|(name, _)| has(name));
+            let own = given.iter().filter(|(name, _)| info.has(name));
             config.congestion.custom.extend(own.map(|(name, value)| (name.clone(), value.clone())));
         }
     }

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from .. import plugin_workspace, plugins
+from .. import catalogue, plugin_workspace
 from ..errors import OutputError
 from ..files import write_text
 from . import shell
@@ -49,13 +49,13 @@ class _Kind:
     """The directory of its starter."""
     example: str
     """The name that the starter has."""
-    taken: Callable[[], set[str]]
-    """The names that Weft's own have."""
+    listed: Callable[[], list[dict[str, Any]]]
+    """Weft's own, and those of plugins."""
 
 
 _KINDS = {
-    "scheme": _Kind("scheme", "scheme", "flowlet", plugins.built_in),
-    "congestion-control": _Kind("congestion controller", "congestion", "aimd", plugins.built_in_controllers),
+    "scheme": _Kind("scheme", "scheme", "flowlet", catalogue.schemes),
+    "congestion-control": _Kind("congestion controller", "congestion", "aimd", catalogue.congestion_controls),
 }
 """By the word that stands before the crate's name."""
 
@@ -117,7 +117,7 @@ def _write_crate(word: str, kind: _Kind, crate: Path) -> None:
         raise shell.fail(
             f"`{name}` cannot be the name of a {kind.title}", "lower-case letters, digits and _, as in my_scheme"
         )
-    if name in kind.taken():
+    if any(entry["name"] == name and entry["plugin"] is None for entry in kind.listed()):
         raise shell.fail(f"Weft has a {kind.title} `{name}`", shell.typed("new", word, crate.with_name(f"my_{name}")))
     if crate.exists():
         raise OutputError(f"{crate} already exists: give another name or remove it")

@@ -53,9 +53,8 @@ impl Control {
             Self::OfModule(info) => (Some(NAME), Some(info)),
             Self::Unknown => (Some(NAME), None),
         };
-        let has = |name: &str| own.is_some_and(|own| own.params.iter().any(|param| param.name == name));
         let params = controllers.iter().flat_map(|info| info.params).map(|param| param.name);
-        name.into_iter().chain(params.filter(|name| !has(name))).collect()
+        name.into_iter().chain(params.filter(|name| !own.is_some_and(|own| own.has(name)))).collect()
     }
 
     /// Sets it in `config`.

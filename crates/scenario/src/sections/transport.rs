@@ -171,8 +171,8 @@ impl Transport {
 /// `source`.
 fn read(section: &Section<'_>, source: &str, mut protocol: Protocol, ignored: &[&str]) -> Option<Protocol> {
     let mut all = protocol.parameters();
-    let custom = protocol.controller().map_or([].as_slice(), |info| info.params);
-    all.extend(custom.iter().map(|param| (param, param.default.into())));
+    let custom = protocol.controller();
+    all.extend(custom.iter().flat_map(|info| info.params).map(|param| (param, param.default.into())));
     let (mut given, mut good) = (Given::new(), true);
     let is_parameter = |key: &str| ![PROFILE.name, PROTOCOL.name].contains(&key) && !ignored.contains(&key);
     for entry in section.table.0.iter().filter(|entry| is_parameter(&entry.key)) {
@@ -182,7 +182,7 @@ fn read(section: &Section<'_>, source: &str, mut protocol: Protocol, ignored: &[
             continue;
         };
         let valid = param.valid().map_or_else(String::new, |valid| format!("; valid: {valid}"));
-        let is_custom = custom.iter().any(|own| own.name == param.name);
+        let is_custom = custom.is_some_and(|info| info.has(param.name));
         let source = if is_custom { "the controller" } else { source };
         match section.param(param, &format!("{valid}; {source} has {}", json!(value))) {
             Some(value) => drop(given.insert(entry.key.clone(), value)),

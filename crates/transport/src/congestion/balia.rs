@@ -1,6 +1,7 @@
 //! [`Balia`]: balanced linked adaptation (Peng, Walid, Hwang, Low: Multipath TCP: analysis, design, and implementation,
 //! IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04).
 
+use super::controller::state_in;
 use super::coupled::Coupled;
 use super::{Ack, Cause, Controller, Path, Window};
 use crate::config::Config;
@@ -17,15 +18,7 @@ pub(crate) struct Balia {
 }
 
 impl Controller for Balia {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.coupled.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.coupled.window
-    }
+    state_in!(coupled.window);
 
     #[inline(never)]
     fn on_ack(&mut self, cfg: &Config, ack: &Ack) {

@@ -83,6 +83,22 @@ impl Path {
     }
 }
 
+/// [`Controller::state`] and [`Controller::state_mut`] of a controller whose window is this field.
+macro_rules! state_in {
+    ($($field:ident).+) => {
+        #[inline]
+        fn state(&self) -> &Window {
+            &self.$($field).+
+        }
+
+        #[inline]
+        fn state_mut(&mut self) -> &mut Window {
+            &mut self.$($field).+
+        }
+    };
+}
+pub(super) use state_in;
+
 /// A congestion controller of one connection or subflow. Windows are in bytes.
 pub(crate) trait Controller {
     /// The window and the threshold.

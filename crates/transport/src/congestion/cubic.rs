@@ -9,6 +9,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use weft_units::{Duration, Time, params};
 
+use super::controller::state_in;
 use super::hystart::{self, HyStart, Mode};
 use super::{Ack, Cause, Controller, Timeout, Window};
 use crate::config::{Config, LossRecovery, WindowGrowth};
@@ -77,15 +78,7 @@ pub(crate) struct Cubic {
 }
 
 impl Controller for Cubic {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    state_in!(window);
 
     #[inline]
     fn on_ack(&mut self, cfg: &Config, ack: &Ack) {

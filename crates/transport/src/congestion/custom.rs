@@ -5,6 +5,7 @@ use std::fmt;
 
 use weft_units::{ParamInfo, Time};
 
+use super::controller::state_in;
 use super::{Ack, Cause, Controller, Delivered, Timeout, Window};
 use crate::config::Config;
 use crate::segment::LARGEST_WINDOW;
@@ -83,6 +84,11 @@ impl ControllerInfo {
             Code::Module(sha256) => Some(sha256),
         }
     }
+
+    /// Whether it has the parameter `name`.
+    pub fn has(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param.name == name)
+    }
 }
 
 /// By name: no two have the same.
@@ -138,15 +144,7 @@ impl Custom {
 }
 
 impl Controller for Custom {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    state_in!(window);
 
     fn on_sent(&mut self, now: Time, bytes: u32) {
         self.own.on_sent(now, bytes);

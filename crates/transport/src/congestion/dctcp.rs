@@ -4,6 +4,7 @@ use std::ops::Bound::{Excluded, Included};
 
 use weft_units::params;
 
+use super::controller::state_in;
 use super::reno::Reno;
 use super::{Ack, Cause, CongestionControl, Controller, Delivered, Window};
 use crate::config::{Config, EcnMode};
@@ -52,15 +53,7 @@ impl Dctcp {
 }
 
 impl Controller for Dctcp {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.reno.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.reno.window
-    }
+    state_in!(reno.window);
 
     /// RFC 8257, section 3.3, steps 1 to 9: once per window, alpha moves towards the marked fraction.
     #[inline]

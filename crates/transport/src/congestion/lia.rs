@@ -1,5 +1,6 @@
 //! [`Lia`]: linked increases (RFC 6356). All subflows together grow like one TCP on the best path.
 
+use super::controller::state_in;
 use super::coupled::Coupled;
 use super::{Ack, Cause, Controller, Path, Window};
 use crate::config::Config;
@@ -14,15 +15,7 @@ pub(crate) struct Lia {
 }
 
 impl Controller for Lia {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.coupled.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.coupled.window
-    }
+    state_in!(coupled.window);
 
     #[inline(never)]
     fn on_ack(&mut self, cfg: &Config, ack: &Ack) {

@@ -2,6 +2,7 @@
 //! ToN 2013; draft-khalili-mptcp-congestion-control-05). Like LIA, and in addition shifts window from the paths with
 //! the largest windows to the best paths.
 
+use super::controller::state_in;
 use super::coupled::Coupled;
 use super::{Ack, Cause, Controller, Path, Window};
 use crate::config::Config;
@@ -20,15 +21,7 @@ pub(crate) struct Olia {
 }
 
 impl Controller for Olia {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.coupled.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.coupled.window
-    }
+    state_in!(coupled.window);
 
     #[inline(never)]
     fn on_ack(&mut self, cfg: &Config, ack: &Ack) {

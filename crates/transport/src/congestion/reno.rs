@@ -1,5 +1,6 @@
 //! [`Reno`]: slow start and congestion avoidance of RFC 5681.
 
+use super::controller::state_in;
 use super::{Ack, Cause, Controller, Window};
 use crate::config::{Config, WindowGrowth};
 
@@ -13,15 +14,7 @@ pub(crate) struct Reno {
 }
 
 impl Controller for Reno {
-    #[inline]
-    fn state(&self) -> &Window {
-        &self.window
-    }
-
-    #[inline]
-    fn state_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    state_in!(window);
 
     #[inline]
     fn on_ack(&mut self, cfg: &Config, ack: &Ack) {

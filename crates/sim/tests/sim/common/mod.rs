@@ -1,7 +1,7 @@
 //! Shared by the engine tests: a run described in a few lines, its outcome, a bare link fed with
 //! packets, and statistics to judge them.
 
-pub mod any_switch;
+mod any_switch;
 pub mod directory;
 pub mod paths;
 mod restart;
