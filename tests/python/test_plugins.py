@@ -486,7 +486,7 @@ def test_a_new_scheme_is_tested_built_and_run(tmp_path):
     arguments = built_and_run("scheme", tmp_path)
     assert "(3 already done)" in weft(*arguments, cwd=tmp_path)
     source = tmp_path / "mine" / "src" / "lib.rs"
-    source.write_text(source.read_text().replace("500 us", "400 us"))
+    source.write_text(source.read_text().replace("from_us(500)", "from_us(400)"))
     module = tmp_path / "mine" / "target" / "release" / "libmine.so"
     assert "is older than its source" in weft("schemes", module, cwd=tmp_path, code=2)
     assert "gap = 400 us" in weft("schemes", "./mine", cwd=tmp_path)
