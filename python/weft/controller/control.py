@@ -47,16 +47,36 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
                     "stop it, or use another socket: --control PATH, here and for `weft controller show`",
                 )
             path.unlink()
-        before = os.umask(0o177)
-        try:
-            return await asyncio.get_running_loop().create_unix_server(site.connections(handlers), path)
-        finally:
-            os.umask(before)
+        return await asyncio.get_running_loop().create_unix_server(site.connections(handlers), sock=_listening(path))
     except OSError as error:
         raise ControllerError(
             f"--control: cannot create the socket {path}: {error.strerror or error}",
             "--control with a path in a directory you own",
         ) from None
+
+
+def _listening(path: Path) -> socket.socket:
+    """A socket that accepts connections from the moment `path` exists.
+
+    Raises `OSError`, also if `path` exists.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        before = os.umask(0o177)
+        try:
+            server.bind(str(temporary))
+        finally:
+            os.umask(before)
+        try:
+            server.listen()
+            path.hardlink_to(temporary)
+        finally:
+            temporary.unlink()
+    except BaseException:
+        server.close()
+        raise
+    return server
 
 
 def _show(service: Service, what: str, query: Mapping[str, str]) -> web.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import stat
 
 import pytest
@@ -61,6 +62,32 @@ async def test_a_socket_that_a_killed_controller_left_is_taken_over(tmp_path):
         server = await control.serve(network.service, path)
         assert (await asked(path, "paths"))["paths"] == []
         server.close()
+
+
+async def test_the_control_socket_accepts_connections_as_soon_as_it_exists(tmp_path, monkeypatch):
+    path = tmp_path / "c.sock"
+    existed = []
+
+    class Watched(socket.socket):
+        def listen(self, *backlog):
+            existed.append(path.exists())
+            super().listen(*backlog)
+
+    async with running(tmp_path) as network:
+        monkeypatch.setattr(socket, "socket", Watched)
+        server = await control.serve(network.service, path)
+        assert existed == [False, True]  # asyncio listens once more, with its own backlog
+        assert [found.name for found in tmp_path.iterdir() if found.is_socket()] == ["c.sock"]
+        server.close()
+
+
+async def test_what_is_no_socket_is_not_replaced(tmp_path):
+    path = tmp_path / "c.sock"
+    path.write_text("mine")
+    async with running(tmp_path) as network:
+        with pytest.raises(ControllerError, match=f"cannot create the socket {path}: File exists"):
+            await control.serve(network.service, path)
+    assert [path.read_text(), *tmp_path.glob(".*")] == ["mine"]
 
 
 async def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
