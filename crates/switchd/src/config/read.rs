@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use weft_switching::exploration::Scope;
-use weft_switching::tcp_path;
 use weft_units::{Duration, params};
 
 use super::diagnostic::{Problem, Problems, suggest};
@@ -123,9 +122,9 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     });
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or(&tcp_path::DESCRIPTOR, Mode::scheme);
     let section = top.table("exploration", "[exploration]");
-    let (scheme, mut exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
+    let of_mode = mode.unwrap_or(Mode::TcpPath);
+    let (scheme, mut exploration) = exploration::read(section, of_mode, hello_interval, hello_hold);
     let tagging = crate::tags::config::read(top.table("tags", "[tags]"), &mut exploration);
     if let Some(mode) = mode.filter(|mode| !mode.has_gates())
         && top.has("tags")
