@@ -13,6 +13,7 @@ import typer
 
 import weft
 from weft import _weft
+from weft.catalogue import controller_settings
 from weft.cli import app
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -148,6 +149,24 @@ def test_the_plugins_on_the_page_are_the_examples_that_cargo_compiles_and_tests(
 def test_the_transport_page_names_every_profile():
     profiles = [(p["name"], p["summary"]) for p in weft.profiles()]
     assert rows("transport.md", ["profile", "what it is"]) == profiles
+
+
+def test_the_controllers_pages_have_its_options_and_limits_with_their_defaults():
+    core = {name: setting["default"] for name, setting in controller_settings().items()}
+    (limits,) = re.findall(r"^Limits, their defaults.*?(?=^`)", (DOCS / "smoc.md").read_text(), re.S | re.M)
+    documented = {}
+    for names, defaults in re.findall(r"((?:`[a-z_.]+`, )*`[a-z_.]+`) \((\d[\d ]*(?:, \d[\d ]*)*)", limits):
+        keys = [name.strip("`").removeprefix("limits.") for name in names.split(", ")]
+        documented |= zip(keys, (int(number.replace(" ", "")) for number in defaults.split(", ")), strict=True)
+    named = {name.removeprefix("limits."): value for name, value in core.items() if name.startswith("limits.")}
+    assert documented == named
+    section = (DOCS / "controller.md").read_text().split("\n## Options\n")[1].split("\n## ")[0]
+    options = dict(re.findall(r"^\* .*?`--([a-z-]+)[^`]*`[^(\n]* \((.*?)\)", section, re.M))
+    controller = typer.main.get_command(app).commands["controller"]
+    for option in controller.params:
+        if option.default is not None and option.default is not False:
+            assert options[option.opts[0][2:]].strip("`") == str(option.default), option.opts
+    assert options["proactive"].startswith(f"{core['proactive_paths']}, ")
 
 
 def test_the_traffic_page_has_every_distribution_with_its_mean():
