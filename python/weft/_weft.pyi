@@ -364,13 +364,10 @@ class Controller:
     at a time.
     """
 
-    def __init__(self, settings: str, *, install_deadline_s: float = 2.0, packets_per_port_s: int = 5000) -> None:
+    def __init__(self, settings: str) -> None:
         """Start with an empty network.
 
         Args:
-            install_deadline_s: Time (0.001 to 60 s) within which a switch must confirm rules; after it, the
-                installation has failed.
-            packets_per_port_s: Maximum packet-ins per second from a port; more are dropped.
             settings: A JSON object with the core's settings; all keys are optional, unknown ones are rejected. Besides
                 those of `controller_settings`:
 

@@ -13,7 +13,10 @@ import typer
 
 import weft
 from weft import _weft
+from weft.catalogue import controller_settings
 from weft.cli import app
+from weft.cli.controller import Forwarding, Pick, Reverse
+from weft.cli.fabric import Order
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -73,6 +76,27 @@ def test_the_results_page_lists_every_column_and_metric():
         rest = iter(wanted)
         page.write_text(lists.sub(lambda _: next(rest), page.read_text()))
     assert lists.findall(page.read_text()) == wanted
+
+
+def defaults(schema):
+    """The keys of a JSON Schema with their defaults or None; nested keys if no outer one has their name."""
+    if not isinstance(schema, dict | list):
+        return {}
+    found = {}
+    for part in schema if isinstance(schema, list) else schema.values():
+        found |= defaults(part)
+    own = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    texts = {name: key.get("description", "") for name, key in own.items()}
+    return found | {name: re.search(r"(?:\(default: (.*)\))?$", text)[1] for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("section", ["fabric", "traffic", "run", "measure"])
+def test_the_scenario_page_has_the_defaults_of_the_schema(section):
+    (text,) = re.findall(rf"^## \[{section}\]\n(.*?)(?=^## )", (DOCS / "scenario.md").read_text(), re.S | re.M)
+    listed = re.findall(r"(?:^ *\* (?:`\w+`, )*|, )`(\w+)` \(((?:[^()]|\(.*?\))+)\)", text, re.M)
+    declared = defaults(weft.schema()["properties"][section])
+    found = {name: default for name, default in listed if declared.get(name) is not None}
+    assert found == {name: declared[name] for name in found} != {}
 
 
 def keys(value, named=frozenset()):
@@ -148,6 +172,27 @@ def test_the_plugins_on_the_page_are_the_examples_that_cargo_compiles_and_tests(
 def test_the_transport_page_names_every_profile():
     profiles = [(p["name"], p["summary"]) for p in weft.profiles()]
     assert rows("transport.md", ["profile", "what it is"]) == profiles
+
+
+def test_the_controllers_pages_have_its_options_and_limits_with_their_defaults():
+    core = {name: setting["default"] for name, setting in controller_settings().items()}
+    (limits,) = re.findall(r"^Limits, their defaults.*?(?=^`)", (DOCS / "smoc.md").read_text(), re.S | re.M)
+    documented = {}
+    for names, defaults in re.findall(r"((?:`[a-z_.]+`, )*`[a-z_.]+`) \((\d[\d ]*(?:, \d[\d ]*)*)", limits):
+        keys = [name.strip("`").removeprefix("limits.") for name in names.split(", ")]
+        documented |= zip(keys, (int(number.replace(" ", "")) for number in defaults.split(", ")), strict=True)
+    named = {name.removeprefix("limits."): value for name, value in core.items() if name.startswith("limits.")}
+    assert documented == named
+    section = (DOCS / "controller.md").read_text().split("\n## Options\n")[1].split("\n## ")[0]
+    options = dict(re.findall(r"^\* .*?`--([a-z-]+)[^`]*`[^(\n]* \((.*?)\)", section, re.M))
+    controller = typer.main.get_command(app).commands["controller"]
+    for option in controller.params:
+        if option.default is not None and option.default is not False:
+            assert options[option.opts[0][2:]].strip("`") == str(option.default), option.opts
+    assert options["proactive"].startswith(f"{core['proactive_paths']}, ")
+    words = {"controller": Forwarding, "order": Order, "reverse": Reverse, "pick": Pick}
+    for name, choices in words.items():
+        assert list(choices) == controller_settings()[name]["kind"]["choice"]
 
 
 def test_the_traffic_page_has_every_distribution_with_its_mean():

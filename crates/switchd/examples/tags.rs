@@ -252,7 +252,7 @@ fn main() -> Result<()> {
                     let bench = bench.as_mut().map_err(|error| error.to_string())?;
                     let ns = bench.lookup(Table { rules: *rules, kinds: *kinds, v6, prefix })?;
                     lookups.push(json!({
-                        "mode": mode.name(), "rules": rules, "kinds": kinds, "v6": v6, "prefix": prefix, "ns": ns,
+                        "mode": mode.word(), "rules": rules, "kinds": kinds, "v6": v6, "prefix": prefix, "ns": ns,
                     }));
                 }
             }

@@ -2,24 +2,26 @@
 
 use weft_switching::exploration::Exploration;
 use weft_switching::{Descriptor, arp_path, ecmp, spray, tag_forward, tcp_path, tfe};
+use weft_units::words;
 
-/// How the data plane forwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// `bpf/arp_path.c`: stations on the path that a copy of their ARP Request found fastest.
-    ArpPath,
-    /// `bpf/tcp_path.c`: each TCP connection on the path that a copy of its SYN found fastest.
-    TcpPath,
-    /// `bpf/tfe.c`: the same for elephant flows, the default forwarding for the rest.
-    Tfe,
-    /// `bpf/ecmp.c`: each flow on one of the next hops of a route, by a hash.
-    Ecmp,
-    /// `bpf/spray.c`: each frame on a random one of the next hops of a route.
-    Spray,
-    /// `bpf/tag_forward.c`: each frame looked up where it enters the fabric, then forwarded by its tag.
-    TagForward,
-    /// `bpf/flow_table.c`: each frame looked up at every switch.
-    FlowTable,
+words! {
+    /// How the data plane forwards.
+    pub enum Mode {
+        /// `bpf/arp_path.c`: stations on the path that a copy of their ARP Request found fastest.
+        ArpPath = "arp-path",
+        /// `bpf/tcp_path.c`: each TCP connection on the path that a copy of its SYN found fastest.
+        TcpPath = "tcp-path",
+        /// `bpf/tfe.c`: the same for elephant flows, the default forwarding for the rest.
+        Tfe = "tfe",
+        /// `bpf/ecmp.c`: each flow on one of the next hops of a route, by a hash.
+        Ecmp = "ecmp",
+        /// `bpf/spray.c`: each frame on a random one of the next hops of a route.
+        Spray = "spray",
+        /// `bpf/tag_forward.c`: each frame looked up where it enters the fabric, then forwarded by its tag.
+        TagForward = "tag-forward",
+        /// `bpf/flow_table.c`: each frame looked up at every switch.
+        FlowTable = "flow-table",
+    }
 }
 
 impl Mode {
@@ -52,22 +54,9 @@ impl Mode {
         }
     }
 
-    /// The name in configurations, with hyphens.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ArpPath => "arp-path",
-            Self::TcpPath => "tcp-path",
-            Self::Tfe => "tfe",
-            Self::Ecmp => "ecmp",
-            Self::Spray => "spray",
-            Self::TagForward => "tag-forward",
-            Self::FlowTable => "flow-table",
-        }
-    }
-
     /// The mode with this name, with hyphens or underscores.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| name.replace('_', "-") == mode.name())
+        name.replace('_', "-").parse().ok()
     }
 
     /// Whether the mode finds stations by exploration, all or only those without a route: maps `stations`, `repairs`,
@@ -145,7 +134,7 @@ mod tests {
             assert!(mode.is_none_or(|mode| mode.is_ok()), "{mode:?}");
         }
         for mode in Mode::ALL {
-            assert!(mode == Mode::FlowTable || mode.scheme().linux_mode == Some(mode.name()));
+            assert!(mode == Mode::FlowTable || mode.scheme().linux_mode == Some(mode.word()));
         }
     }
 }

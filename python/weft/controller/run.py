@@ -36,11 +36,7 @@ async def _run(settings: Settings) -> None:
         loop.add_signal_handler(number, stop.set)
 
     def make_core() -> Controller:
-        return Controller(
-            settings.for_core(),
-            install_deadline_s=settings.install_deadline_s,
-            packets_per_port_s=round(settings.packets_per_port_s),
-        )
+        return Controller(settings.for_core())
 
     service = Service(settings, make_core, loop)
     # Existing objects are permanent: keep the garbage collector from scanning them during path setup.

@@ -47,7 +47,6 @@ class Settings:
         lldp_misses: Consecutive lost LLDP frames after which a link is down.
         install_deadline_s: Time within which a switch must confirm rules; after it, the installation has failed.
         probe_s: The connection of a switch is closed after twice this time without a message.
-        packets_per_port_s: Maximum packets per second from one port of a switch; more are dropped.
         tls: TLS files; None for plain TCP.
         answer_s: Time within which a connected switch must respond when another one claims its datapath id.
     """
@@ -68,7 +67,6 @@ class Settings:
     lldp_misses: int = 3
     install_deadline_s: float = _DEFAULTS["install_deadline_s"]
     probe_s: float = 5.0
-    packets_per_port_s: float = 5000.0
     tls: Tls | None = None
     answer_s: float = 2.0
 
@@ -91,8 +89,7 @@ class Settings:
                 "reverse": self.reverse,
                 "pick": self.pick,
                 "idle_timeout_s": self.idle_timeout_s,
-                # The shell's deadline comes first and identifies the switch; the core's is a backstop.
-                "install_deadline_s": self.install_deadline_s + 1,
+                "install_deadline_s": self.install_deadline_s,
                 "hash_key": secrets.randbits(63),
                 # Cookies hold eleven bits of it; it differs between runs within a minute.
                 "epoch": int(time.time()) * 32 % 2048,

@@ -230,7 +230,7 @@ class Replay:
         memories = self._network.memories
         if memories is None or self._plan.warm:
             return
-        remembered = self._plan.params.get("arp_cache", "60 s")
+        remembered = self._plan.params["arp_cache"]
         for change in neighbours.changes(self._plan.flows, seconds(remembered)):
             if not self._until(change.at_s):
                 return

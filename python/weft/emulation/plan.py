@@ -24,7 +24,7 @@ HEADER = 14
 """Bytes of an Ethernet header, which Linux counts in addition to the IP packet."""
 MTU = 1500
 """Maximum packet size of hosts in bytes."""
-TAG = 8
+TAG: int = _SCHEMES["tag_forward"]["tag_bytes"]
 """Bytes that Tag-and-Forward adds to frames between switches."""
 _LONGEST_NAME = 9
 """Maximum length of a node's name, to leave room for `-eth` and a port in an interface name (15)."""

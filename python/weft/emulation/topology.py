@@ -20,7 +20,7 @@ A port forwards nothing until it is known whether a switch is behind it, which t
 that runs start soon, while a busy machine may still lose seven Hellos in a row. Link failures are detected by the
 carrier.
 """
-_NOT_OF_SWITCHES = ("arp_cache", "control_delay", "install_delay", "rule_latency")
+_NOT_OF_SWITCHES = ("arp_cache", "qid", "control_delay", "install_delay", "rule_latency")
 """Scheme parameters that apply to hosts, or that a real control plane determines."""
 
 

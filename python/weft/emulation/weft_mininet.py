@@ -192,7 +192,8 @@ class WeftSwitch(Switch):  # type: ignore[misc]
             lines += ["[hello]", *(f"{_HELLO_KEYS[name]} = {_toml(value)}" for name, value in hello.items())]
         scheme = {key: value for key, value in self.parameters.items() if key not in hello}
         if scheme:
-            lines += ["[exploration]", *(f"{name} = {_toml(value)}" for name, value in scheme.items())]
+            section = "tags" if self.mode in ("tag-forward", "flow-table") else "exploration"
+            lines += [f"[{section}]", *(f"{name} = {_toml(value)}" for name, value in scheme.items())]
         return "\n".join(lines) + "\n"
 
     @property

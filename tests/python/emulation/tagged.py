@@ -27,11 +27,11 @@ queue = "100 packets"
 [traffic]
 flow_list = [{ src = "h0", dst = "h15", bytes = "10 kB", start = "0 s" }]
 
-[scheme]
-name = "tag_forward"
-
 [run]
 duration = "1 s"
+
+[scheme]
+name = "tag_forward"
 """
 RUN_DIR = Path("/run/weft")
 FABRIC = Path("/run/fabric.toml")

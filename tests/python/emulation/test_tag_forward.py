@@ -154,6 +154,20 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
     assert seen["last"] == seen["after"] == seen["kept"]
 
 
+def test_switches_tag_and_choose_ways_as_the_scheme_says(switches):
+    seen = in_jail(
+        PROLOGUE.replace("build()", """build('width = "wide"\\nchoice = "spray"')"""),
+        """
+        told = json.loads(tag_forward("provision", FABRIC, "--width", "wide", "--json")[0])
+        answers = pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1")
+        cores = [sent(network, core, 3) for core in ("c0", "c1", "c2", "c3")]
+        tell(failed=told["failed"], answers=answers, cores=cores)
+        """,
+    )
+    assert (seen["failed"], seen["answers"]) == ({}, 50)
+    assert min(seen["cores"]) > 0, "each echo request takes a random way"
+
+
 EMULATED = (
     'name = "tags"'
     + FAT_TREE

@@ -15,6 +15,7 @@ use crate::command::Command;
 use crate::controller::Controller;
 use crate::ids::{FrameRef, PortNo, SwitchId};
 use crate::offences::Offences;
+use crate::settings::Settings;
 
 /// A core that can be passed between threads.
 pub type Core = Box<dyn Controller + Send + Sync>;
@@ -67,8 +68,15 @@ pub struct SouthboundLimits {
 
 impl Default for SouthboundLimits {
     fn default() -> Self {
+        Self::of(&Settings::default())
+    }
+}
+
+impl SouthboundLimits {
+    /// The limits with the deadline of `settings`.
+    pub fn of(settings: &Settings) -> Self {
         Self {
-            install_deadline: Duration::from_secs(2),
+            install_deadline: Duration::from_secs_f64(settings.install_deadline_s),
             packets_per_port_s: 5000,
             answers_per_port_s: 1000,
             lldp_per_port_s: 50,
@@ -127,5 +135,28 @@ impl Southbound {
             is_working: false,
             said: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_limits_of_ports_and_switches() {
+        let SouthboundLimits {
+            install_deadline,
+            packets_per_port_s,
+            answers_per_port_s,
+            lldp_per_port_s,
+            ..
+        } = SouthboundLimits::default();
+        let ports = format!(
+            "Per port, {packets_per_port_s} packet-ins/s, {answers_per_port_s} probe answers/s and {lldp_per_port_s} LLDP \
+             frames/s are accepted"
+        );
+        let switches = format!("`did not confirm rules within {} s`", install_deadline.as_secs_f64());
+        let page = include_str!("../../../../docs/controller.md");
+        assert!(page.contains(&ports) && page.contains(&switches), "{ports}; {switches}");
     }
 }

@@ -3,25 +3,22 @@
 
 use weft_switching::exploration::{Exploration, Safeguards};
 use weft_switching::over::Under;
-use weft_switching::{Descriptor, ParamValue, SchemeSpec, arp_path};
+use weft_switching::{ParamValue, SchemeSpec, arp_path};
 use weft_units::Duration;
 
 use super::table::Table;
+use crate::Mode;
 
-/// Parameters of the registry that are not read here: Hello has its own section, and hosts and controllers are
-/// real.
-const ELSEWHERE: [&str; 5] = ["hello", "arp_cache", "control_delay", "install_delay", "rule_latency"];
+/// Parameters of the registry that are not read here: Hello has its own section, and hosts are real.
+const ELSEWHERE: [&str; 2] = ["hello", "arp_cache"];
 
-/// Reads the section for a scheme.
-pub fn read(
-    table: Table<'_>,
-    scheme: &Descriptor,
-    interval: Duration,
-    hold: Duration,
-) -> (SchemeSpec, Exploration) {
-    // In modes with routes, stations without a route are found by exploration.
+/// Reads the section for a mode.
+pub fn read(table: Table<'_>, mode: Mode, interval: Duration, hold: Duration) -> (SchemeSpec, Exploration) {
+    let scheme = mode.scheme();
+    // In modes with routes, stations without a route are found by exploration; modes with gates have `[tags]`.
     let base = scheme.next_hops.map_or(&[][..], |_| arp_path::DESCRIPTOR.params);
-    let params = base.iter().chain(scheme.params).filter(|param| !ELSEWHERE.contains(&param.name));
+    let own = if mode.has_gates() { &[][..] } else { scheme.params };
+    let params = base.iter().chain(own).filter(|param| !ELSEWHERE.contains(&param.name));
     let (params, places) = table.params(params);
     let place_of = |param: &str| places.get(param).cloned().unwrap_or_default();
     let mut spec = SchemeSpec { name: scheme.name.to_owned(), params };

@@ -4,6 +4,8 @@
 pub mod diagnostic;
 mod exploration;
 mod keys;
+#[cfg(test)]
+mod page;
 mod read;
 mod routes;
 mod switch;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use weft_switching::exploration::Scope;
-use weft_switching::tcp_path;
 use weft_units::{Duration, params};
 
 use super::diagnostic::{Problem, Problems, suggest};
@@ -15,20 +14,21 @@ use super::{Access, Config, exploration, keys, routes};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
+use crate::tags::config as tags;
 
 params! {
     /// Keys outside of all sections.
-    struct Top {
-        /// tier: 1 at hosts, increasing upwards; 0: unknown
+    pub(super) struct Top {
+        /// 1 at hosts, increasing upwards, 0: unknown; required by `exploration = "valley-free"`
         tier: u8 = 0, in 0..=u8::MAX;
-        /// largest packet of hosts in bytes
+        /// largest packet of hosts in bytes; ports with a smaller MTU are refused
         mtu: u32 = 1500, in 576..=65_535;
     }
 }
 
 params! {
     /// The section `[hello]`.
-    struct Hello {
+    pub(super) struct Hello {
         /// time between Hello messages
         interval: Duration = Duration::from_secs(1), in Duration::from_ms(50)..=Duration::from_secs(60);
         /// hold time in intervals
@@ -123,14 +123,17 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     });
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or(&tcp_path::DESCRIPTOR, Mode::scheme);
     let section = top.table("exploration", "[exploration]");
-    let (scheme, mut exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
-    let tagging = crate::tags::config::read(top.table("tags", "[tags]"), &mut exploration);
+    let of_mode = mode.unwrap_or(Mode::TcpPath);
+    let (scheme, mut exploration) = exploration::read(section, of_mode, hello_interval, hello_hold);
+    let (tagging, misses) = tags::read(top.table("tags", "[tags]"));
+    if of_mode.has_gates() {
+        (exploration.rate, exploration.burst) = misses;
+    }
     if let Some(mode) = mode.filter(|mode| !mode.has_gates())
         && top.has("tags")
     {
-        let message = format!("`[tags]` does not apply to mode `{}`", mode.name());
+        let message = format!("`[tags]` does not apply to mode `{}`", mode.word());
         lacks(&message, "remove it, or use a mode with gates: tag-forward, flow-table");
     }
     let routes = routes::read(&top, &ports);
@@ -139,8 +142,8 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         && (!routes.is_empty() || routes_file.is_some())
     {
         let message = match mode.has_gates() {
-            true => format!("routes do not apply to mode `{}`: it uses gates and rules", mode.name()),
-            false => format!("routes do not apply to mode `{}`: it finds paths itself", mode.name()),
+            true => format!("routes do not apply to mode `{}`: it uses gates and rules", mode.word()),
+            false => format!("routes do not apply to mode `{}`: it finds paths itself", mode.word()),
         };
         lacks(&message, "remove them, or use a mode with routes: ecmp, spray");
     }
@@ -177,7 +180,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    Mode::of_name(text).ok_or_else(|| suggest(text, Mode::ALL.iter().map(|mode| mode.name())))
+    Mode::of_name(text).ok_or_else(|| suggest(text, Mode::WORDS.iter().copied()))
 }
 
 fn read_mode(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Option<Mode> {
@@ -281,28 +284,4 @@ fn read_hello(top: &Table<'_>) -> (Duration, Duration) {
     let Hello { interval, hold } = Hello::of(&hello.params(Hello::PARAMS).0);
     hello.finish();
     (interval, interval * hold)
-}
-
-#[cfg(test)]
-mod tests {
-    use weft_switching::exploration::Safeguards;
-    use weft_units::ParamValue;
-
-    use super::*;
-
-    #[test]
-    fn the_documentation_has_every_default() {
-        let docs = include_str!("../../../../docs/switchd.md");
-        for (section, params) in [("", Top::PARAMS), ("hello.", Hello::PARAMS), ("", Safeguards::PARAMS)] {
-            for param in params {
-                let default = match param.default {
-                    ParamValue::Count(0) => "unknown".to_owned(),
-                    ParamValue::Count(count) => count.to_string(),
-                    other => format!("`\"{other}\"`"),
-                };
-                let line = format!("* `{section}{}` ({default}): ", param.name);
-                assert!(docs.contains(&line), "{line}");
-            }
-        }
-    }
 }

@@ -79,7 +79,7 @@ fn info(switch: &Switch) -> Labels {
     let config = &switch.config;
     [
         ("switch", &*config.name),
-        ("mode", config.mode.name()),
+        ("mode", config.mode.word()),
         ("hook", hook),
         ("version", env!("CARGO_PKG_VERSION")),
     ]

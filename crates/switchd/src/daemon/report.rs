@@ -25,7 +25,7 @@ pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
     json!({
         "name": &*switch.config.name,
         "version": env!("CARGO_PKG_VERSION"),
-        "mode": switch.config.mode.name(),
+        "mode": switch.config.mode.word(),
         "switch_id": format!("{:016x}", switch.hellos.id),
         "tier": switch.config.tier,
         "ports": switch.ports.len(),

@@ -1,40 +1,46 @@
 //! `[tags]`: fixed settings of the modes with gates.
 
-use weft_switching::exploration::Exploration;
-use weft_wire::{EtherType, TagWidth};
+use weft_switching::{SchemeSpec, tag_forward};
+use weft_units::params;
+use weft_wire::EtherType;
 
-use super::{NoLoad, Tagging};
+use super::Tagging;
 use crate::config::table::Table;
 
 /// Lowest EtherType (IEEE 802.3, clause 3.2.6).
 const LEAST_ETHERTYPE: u16 = 0x0600;
 
-/// Reads the section; the rate limit of misses is stored as that of explorations.
-pub fn read(table: Table<'_>, exploration: &mut Exploration) -> Tagging {
-    let width = match table.word("width", &["narrow", "wide"]) {
-        Some(("wide", _)) => TagWidth::Wide,
-        _ => TagWidth::Narrow,
-    };
-    let mut tagging = Tagging { width, ethertype: width.ethertype(), ..Tagging::default() };
+/// Parameters of the scheme that are keys here.
+pub(crate) const OF_SCHEME: [&str; 2] = ["choice", "width"];
+
+params! {
+    /// The other keys, except `ethertype`.
+    pub(crate) struct Tags {
+        /// handle of the ports' HTB, whose classes 1 to 8 receive frames of queues 0 to 7; 0: none
+        queue_major: u16 = 0, in 0..=0xfffe;
+        /// packets without a rule passed to the daemon, per second and port
+        miss_rate: u64 = 10_000, in 1..=1_000_000;
+        /// packets of one port that are passed at once
+        miss_burst: u64 = 1_000, in 1..=1_000_000;
+    }
+}
+
+/// Reads the section; also returns rate and burst of misses.
+pub(crate) fn read(table: Table<'_>) -> (Tagging, (u64, u64)) {
+    let scheme = &tag_forward::DESCRIPTOR;
+    let (params, places) = table.params(scheme.params.iter().filter(|param| OF_SCHEME.contains(&param.name)));
+    let tagging = Tagging::from_spec(&SchemeSpec { name: scheme.name.to_owned(), params });
+    let mut tagging = tagging.unwrap_or_else(|refused| {
+        table.problem(places["choice"].clone(), "`choice` is \"least-loaded\"", refused.to_string());
+        Tagging::default()
+    });
     if let Some((ethertype, _)) = table.parsed("ethertype", ethertype) {
         tagging.ethertype = ethertype;
     }
-    match table.word("choice", &["ecmp", "spray", "least-loaded"]) {
-        Some(("least-loaded", span)) => {
-            table.problem(span, "`choice` is \"least-loaded\"".to_owned(), NoLoad.to_string());
-        }
-        Some((choice, _)) => tagging.sprays = choice == "spray",
-        None => {}
-    }
-    tagging.queue_major = table.number("queue_major", 1..0xffff).map(|(major, _)| major as u16);
-    if let Some((rate, _)) = table.number("miss_rate", 1..1_000_001) {
-        exploration.rate = rate;
-    }
-    if let Some((burst, _)) = table.number("miss_burst", 1..1_000_001) {
-        exploration.burst = burst;
-    }
+    let Tags { queue_major, miss_rate, miss_burst } = Tags::of(&table.params(Tags::PARAMS).0);
+    tagging.queue_major = queue_major;
     table.finish();
-    tagging
+    (tagging, (miss_rate, miss_burst))
 }
 
 fn ethertype(text: &str) -> Result<EtherType, String> {

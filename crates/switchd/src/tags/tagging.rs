@@ -15,9 +15,9 @@ pub struct Tagging {
     pub ethertype: EtherType,
     /// Whether each frame takes a random way of its group instead of its flow's, chosen by ECMP's hash.
     pub sprays: bool,
-    /// The major number of an HTB on the ports, whose classes 1 to 8 receive the frames of QID 0 to 7; `None`: QID is
+    /// The major number of an HTB on the ports, whose classes 1 to 8 receive the frames of QID 0 to 7; 0: QID is
     /// ignored.
-    pub queue_major: Option<u16>,
+    pub queue_major: u16,
 }
 
 /// A program cannot see queues.
@@ -35,7 +35,7 @@ impl Default for Tagging {
             width: TagWidth::Narrow,
             ethertype: TagWidth::Narrow.ethertype(),
             sprays: false,
-            queue_major: None,
+            queue_major: 0,
         }
     }
 }
@@ -55,7 +55,7 @@ impl Tagging {
         }
         let width = word("width").parse().unwrap_or_default();
         let sprays = word("choice") == "spray";
-        Ok(Self { width, ethertype: width.ethertype(), sprays, queue_major: None })
+        Ok(Self { width, ethertype: width.ethertype(), sprays, queue_major: 0 })
     }
 }
 
@@ -67,10 +67,7 @@ impl Settings {
             down_bits: tagging.width.down_bits() as u8,
             sprays: tagging.sprays as u8,
             tag_type: tagging.ethertype.0,
-            queue_major: match tagging.queue_major {
-                Some(major) => major,
-                None => 0,
-            },
+            queue_major: tagging.queue_major,
             ..self
         }
     }

@@ -77,15 +77,15 @@ fn programs_are_far_from_the_verifiers_limit() {
         let pinned = BpfFs::new().expect("needs root");
         let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");
         let plane = Plane::load(mode, &config, settings, &pins);
-        let plane = plane.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
+        let plane = plane.unwrap_or_else(|error| panic!("{}: {error}", mode.word()));
         let verified = plane.program().and_then(|program| Ok(program.info()?.verified_instruction_count()));
         let verified = verified.expect("it is loaded");
         let verified = verified.expect("needs Linux 5.16");
-        println!("{}: {verified} instructions verified", mode.name());
+        println!("{}: {verified} instructions verified", mode.word());
         assert!(
             verified <= MOST,
             "{}: the verifier processed {verified} instructions, expected at most {MOST}",
-            mode.name()
+            mode.word()
         );
     }
 }

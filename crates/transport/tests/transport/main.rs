@@ -10,6 +10,7 @@ mod multipath_properties;
 mod multipath_theory;
 mod ns3_traces;
 mod pacing;
+mod page;
 mod properties;
 mod queue_pairs;
 mod slow_links;

@@ -45,7 +45,7 @@ pub fn router() -> Router<Shared> {
 /// The gates and rules, or an error in modes without them.
 fn tags(shared: &Shared) -> Result<&Tags, Failure> {
     shared.0.tags.as_ref().ok_or_else(|| {
-        let mode = shared.lock().config.mode.name();
+        let mode = shared.lock().config.mode.word();
         Failure::conflict(format!("mode `{mode}` has no gates or rules: use mode tag-forward or flow-table"))
     })
 }

@@ -80,7 +80,7 @@ impl Tags {
             width: tagging.width,
             ethertype: tagging.ethertype,
             pushes: switch.config.mode == Mode::TagForward,
-            queue_major: tagging.queue_major.unwrap_or(0),
+            queue_major: tagging.queue_major,
             flows: Mutex::new(Flows::new(rules)),
             waiting: Mutex::new((Waiting::default(), injector)),
             gates: Mutex::new(gated),

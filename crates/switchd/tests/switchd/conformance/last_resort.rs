@@ -96,7 +96,7 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
                 used.extend(sent.into_iter().map(|(port, _)| port.0));
             }
             let expected: BTreeSet<u16> = expected.iter().copied().collect();
-            assert_eq!(used, expected, "{}: last resort {last:b}, silent or down {down:b}", mode.name());
+            assert_eq!(used, expected, "{}: last resort {last:b}, silent or down {down:b}", mode.word());
         }
     }
 }

@@ -65,6 +65,7 @@ const LINES: &[(&str, &str, &[&str])] = &[
         "[tags]\nchoice = \"least-loaded\"",
         &[":4:10", "the kernel program cannot see the queue lengths of ports"],
     ),
+    ("tag-forward", "[exploration]\nwidth = \"wide\"", &[":4:1", "unknown key `width` in [exploration]"]),
     ("flow-table", "[tags]\nethertype = \"0x0800\"", &[":4:13", "used by other frames"]),
     ("tag-forward", "[tags]\nethertype = \"0x05ff\"", &[":4:13", "0x0600 to 0xffff"]),
     (

@@ -42,7 +42,7 @@ impl Steered {
         gates: [(u32, Option<GateFlag>); 2],
     ) -> Self {
         let tagging =
-            Tagging { width, ethertype: width.ethertype(), queue_major: Some(MAJOR), ..Tagging::default() };
+            Tagging { width, ethertype: width.ethertype(), queue_major: MAJOR, ..Tagging::default() };
         let settings = Settings::new(&Exploration::default()).tagging(&tagging);
         let ports = [Port::decided(false, true); 2];
         let mut switch = Switch::attach(fabric, Mode::TagForward, settings, interfaces, ports);

@@ -163,7 +163,8 @@ impl Machine {
         match action {
             Action::Send(to) => {
                 let queued = u32::from(out.queued()) + 1;
-                let priority = tagging.queue_major.map_or(0, |major| u32::from(major) << 16 | queued);
+                let major = u32::from(tagging.queue_major);
+                let priority = if major > 0 { major << 16 | queued } else { 0 };
                 let counted = Counters { forwarded: 1, ..Counters::default() };
                 Outcome { sent: vec![(to, longer)], counted, priority, deed }
             }

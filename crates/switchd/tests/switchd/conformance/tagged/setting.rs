@@ -75,7 +75,7 @@ impl Setting {
             width,
             ethertype: width.ethertype(),
             sprays: random.next_u32().is_multiple_of(2),
-            queue_major: random.next_u32().is_multiple_of(2).then_some(7),
+            queue_major: if random.next_u32().is_multiple_of(2) { 7 } else { 0 },
         };
         let gates = gates(&mut random, width);
         let ports = 10;

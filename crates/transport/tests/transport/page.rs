@@ -1,0 +1,54 @@
+//! docs/transport.md has the parameters of the protocols with their defaults, ranges and meanings.
+
+use weft_transport::profile::PROFILES;
+use weft_transport::{Config, Protocol};
+use weft_units::{ParamInfo, ParamKind};
+
+/// The rows of parameters in a section of the page.
+fn rows(title: &str) -> Vec<&'static str> {
+    let (_, section) = include_str!("../../../../docs/transport.md")
+        .split_once(&format!("\n## {title}\n"))
+        .expect("a section");
+    let (section, _) = section.split_once("\n## ").unwrap_or((section, ""));
+    section.lines().filter(|line| line.starts_with("| `")).collect()
+}
+
+/// The row of a parameter; of RoCE's, a source follows.
+fn row(param: &ParamInfo) -> String {
+    let range = match param.kind {
+        ParamKind::Choice(words) => words.join(", "),
+        _ => param.valid().unwrap_or_default(),
+    };
+    format!("| `{}` | {} | {range} | {} |", param.name, param.default, param.doc)
+}
+
+#[test]
+fn the_page_has_every_parameter_of_the_protocols() {
+    let sections = [("Multipath TCP", "tcp"), ("UDP", "udp"), ("RoCE", "roce"), ("Ultra Ethernet", "uec")];
+    let wrong = sections.into_iter().filter_map(|(title, protocol)| {
+        let all = Protocol::named(protocol).expect("a protocol").parameters();
+        let is_here = |param: &&ParamInfo| {
+            protocol != "tcp" || param.name.contains("mptcp") || param.name == "subflows"
+        };
+        let wanted: Vec<String> = all.iter().map(|(param, _)| *param).filter(is_here).map(row).collect();
+        let found = rows(title);
+        let same =
+            found.len() == wanted.len() && found.iter().zip(&wanted).all(|(row, head)| row.starts_with(head));
+        (!same).then(|| format!("{title}:\n{}\n", wanted.join("\n")))
+    });
+    assert_eq!(wrong.collect::<String>(), "");
+}
+
+#[test]
+fn the_page_has_the_values_of_the_profiles() {
+    let profiles = PROFILES.iter().map(|(name, _)| Protocol::from(Config::profile(name).expect("a profile")));
+    let profiles: Vec<_> = profiles.map(|profile| profile.parameters()).collect();
+    let found = rows("What is simulated");
+    assert!(!found.is_empty());
+    for row in found {
+        let name = row.split('`').nth(1).expect("a name");
+        let values = profiles.iter().flatten().filter(|(param, _)| param.name == name);
+        let values: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
+        assert_eq!(row, format!("| `{name}` | {} |", values.join(" | ")));
+    }
+}
