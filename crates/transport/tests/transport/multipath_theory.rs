@@ -86,7 +86,7 @@ fn under_equal_losses_coupled_subflows_send_as_much_as_one_tcp_and_uncoupled_one
 /// grown: see docs/transport.md.)
 #[test]
 fn at_a_shared_bottleneck_coupled_subflows_take_the_share_of_one_tcp_and_uncoupled_ones_one_each() {
-    let (warm_up, time) = (Duration::from_secs(20), Duration::from_secs(60));
+    let (warm_up, time) = (Duration::from_secs(10), Duration::from_secs(30));
     for n in [2_u8, 4] {
         for kind in ALL {
             let mut flows: Vec<(Config, &[usize])> = vec![(reno(), &[0]); 4];

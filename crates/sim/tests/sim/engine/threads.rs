@@ -14,7 +14,8 @@ use crate::theory::conservation::{any_fabric, any_flows, any_leaf_spine, any_sch
 pub fn said(outcome: Outcome) -> String {
     let Outcome { mut report, flows, recorded, samples } = outcome;
     report.state_bytes = 0;
-    format!("{report:#?}\n{flows:#?}\n{recorded:#?}\n{samples:#?}")
+    let flows: String = flows.iter().map(|flow| format!("{flow:?}\n")).collect();
+    format!("{report:#?}\n{flows}{recorded:#?}\n{samples:?}")
 }
 
 /// Compares the runs on one thread and on these numbers of threads.

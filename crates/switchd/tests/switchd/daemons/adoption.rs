@@ -32,7 +32,7 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
             stream.goes_on(if round == 0 { 6_000 } else { 500 });
             connection.send(1_000_000);
             switch.begin();
-            assert_eq!(switch.ask("show status")["adopted"], true);
+            assert_eq!(switch.show("status")["adopted"], true);
             assert_eq!(switch.role("h1"), "host", "roles are adopted");
         }
         let outcome = stream.end();
@@ -95,7 +95,7 @@ fn a_daemon_that_starts_slowly_reads_hellos_before_it_decides_on_ports() {
         left.begin();
         left
     });
-    let heard = || left.ask("show counters")["hello"]["heard"].as_u64();
+    let heard = || left.show("counters")["hello"]["heard"].as_u64();
     wait_for("a Hello is received", || heard() > Some(0));
     assert!(!left.log().contains("fallen silent"), "{}", left.log());
     assert_eq!(left.role("a"), "fabric");
@@ -117,15 +117,15 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     l.kill();
     l.begin();
     assert_eq!(l.role("a"), "fabric");
-    let stations = l.ask("show hosts").to_string();
+    let stations = l.show("hosts").to_string();
     assert!(stations.contains("02:00:00:00:00:01") && stations.contains("02:00:00:00:00:02"), "{stations}");
-    assert_eq!(l.ask("show paths")["total"], 2);
+    assert_eq!(l.show("paths")["total"], 2);
     // Hellos of the new daemon are accepted: their sequence numbers continue.
-    let heard = || r.ask("show counters")["hello"]["heard"].as_u64();
+    let heard = || r.show("counters")["hello"]["heard"].as_u64();
     let before = heard();
     wait_for("two more Hellos are received", || heard() >= before.map(|count| count + 2));
     assert_eq!(r.role("a"), "fabric");
-    assert_eq!(r.ask("show counters")["hello"]["refused"], serde_json::json!({}));
+    assert_eq!(r.show("counters")["hello"]["refused"], serde_json::json!({}));
     assert!(!r.log().contains("silent"), "{}", r.log());
     connection.send(1000);
 }

@@ -149,6 +149,6 @@ fn what_cannot_be_captured_is_said() {
     // In another network namespace than the daemon.
     let output = switch.ctl_with(&["capture", "h1", "-o", "-"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    let status: Value = switch.ask("show status");
+    let status: Value = switch.show("status");
     assert!(error.contains(&format!("nsenter -n -t {} weftctl", status["pid"])), "{error}");
 }

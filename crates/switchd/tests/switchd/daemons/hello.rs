@@ -21,7 +21,7 @@ fn pair(left: &str, right: &str, check: impl FnOnce(&Switch<'_>, &Switch<'_>)) {
 }
 
 fn refused(switch: &Switch<'_>, reason: &str) -> u64 {
-    switch.ask("show counters")["hello"]["refused"][reason].as_u64().unwrap_or(0)
+    switch.show("counters")["hello"]["refused"][reason].as_u64().unwrap_or(0)
 }
 
 fn key(byte: &str) -> String {
@@ -34,9 +34,9 @@ fn switches_with_one_key_believe_each_other_and_say_so() {
     pair(&key("a1"), &key("a1"), |left, right| {
         left.wait_roles(&[("a", "fabric")]);
         right.wait_roles(&[("a", "fabric")]);
-        let neighbour = &left.ask("show neighbours")[0];
+        let neighbour = &left.show("neighbours")[0];
         assert_eq!(neighbour["authenticated"], true);
-        assert_eq!(neighbour["switch_id"], right.ask("show status")["switch_id"]);
+        assert_eq!(neighbour["switch_id"], right.show("status")["switch_id"]);
     });
 }
 
@@ -72,8 +72,8 @@ fn tiers_tell_which_way_a_port_leads() {
     pair("tier = 1", "tier = 2", |left, right| {
         left.wait_roles(&[("a", "fabric")]);
         right.wait_roles(&[("a", "fabric")]);
-        assert_eq!(left.ask("show ports")[0]["way"], "up");
-        assert_eq!(right.ask("show ports")[0]["way"], "down");
+        assert_eq!(left.show("ports")[0]["way"], "up");
+        assert_eq!(right.show("ports")[0]["way"], "down");
     });
 }
 

@@ -53,7 +53,7 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     // A port whose MTU becomes too small later.
     netns.ip("link set dev f1 mtu 1500");
     switch.wait_roles(&[("f1", "down")]);
-    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    let why = switch.show("ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
     assert!(why.contains("need at least 1508"), "{why}");
     netns.ip("link set dev f1 mtu 1508");
     switch.wait_roles(&[("f1", "fabric")]);
@@ -64,7 +64,7 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     cable((&netns, "f1"), (&other, "f1"));
     let _peer =
         Switch::start(&other, &elsewhere, "t", &format!("mode = \"tag-forward\"\nports = [\"f1\"]\n{hello}"));
-    wait_for("the MTU is too small", || switch.ask("show ports")[1]["unfit"].is_string());
+    wait_for("the MTU is too small", || switch.show("ports")[1]["unfit"].is_string());
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_port_that_is_renamed_is_let_go_until_it_has_its_name_again() {
         netns.ip("link set dev h2 down");
         switch.wait_roles(&[("h2", "down")]);
         netns.ip("link set dev h2 name other up");
-        wait_for("the interface is released", || switch.ask("show ports")[1]["ifindex"].is_null());
+        wait_for("the interface is released", || switch.show("ports")[1]["ifindex"].is_null());
         // The interface belongs to the machine again: a program left attached would drop all frames.
         netns.ip("addr add 10.0.0.9/24 dev other");
         assert!(reaches(&two.hosts[1], netns, "10.0.0.9:7"), "{attach}: {}", switch.log());
@@ -98,7 +98,7 @@ fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
     netns.ip("link add name br0 type bridge");
     netns.ip("link set dev h2 master br0");
     switch.wait_roles(&[("h2", "down")]);
-    let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
+    let why = switch.show("ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
     assert!(why.contains("part of `br0`"), "{why}");
     netns.ip("link set dev h2 nomaster");
     switch.wait_roles(&[("h2", "host")]);

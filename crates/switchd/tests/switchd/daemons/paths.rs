@@ -87,7 +87,7 @@ fn hosts_reach_each_other_by_routes_in_modes_that_go_by_them() {
 
 /// The path entries of a switch.
 fn paths(switch: &Switch<'_>) -> Vec<Value> {
-    switch.ask("show paths")["paths"].as_array().expect("a list").clone()
+    switch.show("paths")["paths"].as_array().expect("a list").clone()
 }
 
 /// The fabric ports of the first switch: the one by which a flow leaves it, and the other.

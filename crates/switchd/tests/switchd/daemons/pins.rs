@@ -80,7 +80,7 @@ fn pins_that_are_removed_are_there_again_and_a_connection_does_not_notice() {
             // They pin the same objects: a new daemon adopts them.
             switches[0].kill();
             switches[0].begin();
-            assert_eq!(switches[0].ask("show status")["adopted"], true);
+            assert_eq!(switches[0].show("status")["adopted"], true);
             Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
             assert!(switches[0].ctl("down").status.success());
             switches[0].stop();

@@ -23,7 +23,7 @@ fn reload(switch: &Switch<'_>, config: &str) -> Value {
 
 /// The refused Hellos, by reason.
 fn refused(switch: &Switch<'_>) -> Value {
-    switch.ask("show counters")["hello"]["refused"].clone()
+    switch.show("counters")["hello"]["refused"].clone()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_port_that_is_taken_from_the_fabric_becomes_a_host_port_and_a_fabric_port_ag
             assert_eq!(reload(&switch, &config("[]")), json!(["fabric_ports"]), "{mode} {round}");
             assert_ne!(switch.role("a"), "fabric", "{mode} {round}: must change at once");
             switch.wait_roles(&[("a", "host")]);
-            assert_eq!(switch.ask("show neighbours"), json!([]), "{mode} {round}");
+            assert_eq!(switch.show("neighbours"), json!([]), "{mode} {round}");
             assert_eq!(reload(&switch, &config("[\"a\"]")), json!(["fabric_ports"]), "{mode} {round}");
             switch.wait_roles(&[("a", "fabric")]);
         }
@@ -69,7 +69,7 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         reaches(&hosts[0], &hosts[1], "10.0.0.2:7")
     };
     assert!(works());
-    let before = switch.ask("show status");
+    let before = switch.show("status");
     let many: String = (0..65_537)
         .map(|n| route(&format!("02:00:00:{:02x}:{:02x}:{:02x}", n >> 16, (n >> 8) & 255, n & 255), "h2"))
         .collect();
@@ -85,11 +85,11 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(why), "{why}: {text}");
         assert_eq!(text.matches("error:").count(), 1, "{text}");
-        let after = switch.ask("show status");
+        let after = switch.show("status");
         for key in ["tier", "hello_key", "hello_interval_ms", "ports"] {
             assert_eq!(after[key], before[key], "{why}: {key}");
         }
-        assert_eq!(switch.ask("show ports")[0]["may_be_fabric"], true, "{why}");
+        assert_eq!(switch.show("ports")[0]["may_be_fabric"], true, "{why}");
         assert!(works(), "{why}");
     }
     let right = reload(&switch, &config("tier = 2", &own));
@@ -170,7 +170,7 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
     assert!(pair.reach(7));
     let roles = |switch: &Switch<'_>| switch.log().matches("role of a port").count();
     let before = switches.each_ref().map(roles);
-    let signed_by = |switch: &Switch<'_>| switch.ask("show neighbours")[0]["key"].clone();
+    let signed_by = |switch: &Switch<'_>| switch.show("neighbours")[0]["key"].clone();
     let stream = Stream::start(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9", Duration::from_micros(500));
     // The steps of docs/switchd.md.
     let steps: [(&[&str], u64); 3] = [(&[&old, &new], 1), (&[&new, &old], 1), (&[&new], 1)];
@@ -178,7 +178,7 @@ fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
         for switch in &switches {
             assert_eq!(reload(switch, &config(keys)), json!(["hello_keys"]), "step {step}");
             for hears in &switches {
-                let heard = || hears.ask("show counters")["hello"]["heard"].as_u64().unwrap_or(0);
+                let heard = || hears.show("counters")["hello"]["heard"].as_u64().unwrap_or(0);
                 wait_for_more("Hellos are accepted", 3, heard);
             }
         }

@@ -159,7 +159,7 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
         counted["packets"].as_u64() > Some(packets(2)),
         "the counters of a rule must continue: {counted}"
     );
-    let counters = right.ask("show counters");
+    let counters = right.show("counters");
     assert!(counters["tags"]["popped"].as_u64() > Some(0) && counters["tags"]["pushed"].as_u64() > Some(0));
     let (_, status) = pair.http("l", "GET /v1/status", &Value::Null);
     assert_eq!(
@@ -339,7 +339,7 @@ impl Listener {
 fn ports_are_told_of_as_they_are_and_as_they_change() {
     let pair = Pair::for_tags();
     let [left, right] = start(&pair);
-    let id = right.ask("show status")["switch_id"].clone();
+    let id = right.show("status")["switch_id"].clone();
     let mut listener = Listener::open(&pair.places, "l");
     let port = |port: u16, interface: &str, role: &str, up: bool, neighbour: Value| {
         json!({
@@ -399,12 +399,12 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     // A pair is reported once per second, and a frame waits no longer than that.
-    let misses = left.ask("show counters")["tags"]["misses"].as_u64().expect("a count");
+    let misses = left.show("counters")["tags"]["misses"].as_u64().expect("a count");
     for _ in 0..20 {
         socket.send_to(b"x", "10.0.0.9:7").expect("it is sent");
     }
     wait_for("all are counted as misses", || {
-        left.ask("show counters")["tags"]["misses"].as_u64() >= Some(misses + 20)
+        left.show("counters")["tags"]["misses"].as_u64() >= Some(misses + 20)
     });
     socket.send_to(b"y", "10.0.0.2:7").expect("it is sent");
     assert_eq!(echo.recv(&mut buffer).expect("a datagram that has a rule"), 1);
@@ -462,14 +462,14 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
     pair.set_rules();
     assert!(pair.reach(7));
     for switch in [&left, &right] {
-        let tags = switch.ask("show counters")["tags"].clone();
+        let tags = switch.show("counters")["tags"].clone();
         assert_eq!((&tags["pushed"], &tags["popped"], &tags["forwarded"]), (&json!(0), &json!(0), &json!(0)));
         assert!(tags["lookups"].as_u64() >= Some(4), "{tags}");
     }
     assert!(lines(&left, &["dump-gates"])[0].starts_with("width=wide,ethertype=0xff2f,"));
     // Commands about exploration find nothing; the others work as in other modes.
     assert_eq!(left.ask("flush"), json!({"hosts": 0, "paths": 0}));
-    assert_eq!((&left.ask("show hosts")["total"], &left.ask("show paths")["total"]), (&json!(0), &json!(0)));
+    assert_eq!((&left.show("hosts")["total"], &left.show("paths")["total"]), (&json!(0), &json!(0)));
     assert_eq!(left.ask("reload"), json!({"changed": []}));
     left.ask("drain a");
     let way = |gate: u32| json!({"id": 1, "ways": [{"gate": gate, "up": 0}]});

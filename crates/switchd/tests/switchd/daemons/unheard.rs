@@ -245,7 +245,7 @@ fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
     r.begin();
     l.wait_roles(&[("a", "silent")]);
     // Frames do not restore the port as long as a Hello is refused in each hold time (`hold.rs`).
-    let refused = || l.ask("show counters")["hello"]["refused"]["signature"].as_u64().unwrap_or(0);
+    let refused = || l.show("counters")["hello"]["refused"]["signature"].as_u64().unwrap_or(0);
     wait_for_more("Hellos are refused", 3, refused);
     l.wait_roles(&[("a", "silent")]);
     stream.end();

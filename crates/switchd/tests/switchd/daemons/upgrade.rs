@@ -51,12 +51,13 @@ fn start(netns: &Netns, places: &Places, config: &Path, attach: &str, files: u64
     let mut command = netns.command(env!("CARGO_BIN_EXE_weft-switchd"));
     command.arg("--config").arg(config).args(["--attach", attach]).arg("--run-dir").arg(&places.run);
     command.arg("--pin-dir").arg(&places.pins).stderr(fs::File::create(&log).expect("a file"));
-    // SAFETY: setrlimit(2) may be called between fork and exec.
+    // SAFETY: close_range(2) and setrlimit(2) may be called between fork and exec.
     unsafe {
         command.pre_exec(move || {
             let limit = libc::rlimit { rlim_cur: files, rlim_max: files };
-            match libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) {
-                0 => Ok(()),
+            // Files that the test inherited would count.
+            match libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) {
+                0 if libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) == 0 => Ok(()),
                 _ => Err(std::io::Error::last_os_error()),
             }
         });
@@ -159,7 +160,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
     let mut switch = two.switch("tcp-path", &[]);
     let layout = two.places.pins.join("s/layouts/stations");
     let own = fs::read_link(&layout).expect("a layout");
-    let hosts_known = |switch: &Switch<'_>| switch.ask("show hosts")["total"].as_u64();
+    let hosts_known = |switch: &Switch<'_>| switch.show("hosts")["total"].as_u64();
     assert_eq!(hosts_known(&switch), Some(2));
     // Like another version's table: same sizes, different fields.
     for (other, why) in

@@ -53,10 +53,10 @@ fn with_third<'a>(pair: &'a Pair, config: &str) -> (Netns, [Switch<'a>; 2]) {
 
 /// Frames received on all ports, and frames accounted for by the counters.
 fn accounts(switch: &Switch<'_>) -> (u64, u64) {
-    let ports = switch.ask("show ports");
+    let ports = switch.show("ports");
     let rows = ports.as_array().expect("a list");
     let received = rows.iter().map(|row| row["received_frames"].as_u64().expect("a number")).sum();
-    let counters = switch.ask("show counters");
+    let counters = switch.show("counters");
     let dropped: u64 = counters["dropped"]
         .as_object()
         .expect("a table")
@@ -100,8 +100,8 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
         assert!(lines < 100 + (seconds / 10.0) as usize * 10, "{lines} lines:\n{}", switch.log());
         assert!(!switch.log().contains("panicked"), "{}", switch.log());
     }
-    let hellos = l.ask("show counters")["hello"]["refused"].to_string();
-    println!("dropped: {}, Hellos refused: {hellos}", l.ask("show counters")["dropped"]);
+    let hellos = l.show("counters")["hello"]["refused"].to_string();
+    println!("dropped: {}, Hellos refused: {hellos}", l.show("counters")["dropped"]);
     assert_eq!(l.role("h3"), "host", "a forged Hello must not create a fabric port");
     assert!(l.dropped("untrusted") > 0, "forged Path frames must be dropped");
     // Each received frame is forwarded, consumed or dropped with a reason.
@@ -217,7 +217,7 @@ fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
     let socket = hostile.packets("eth0", None);
     let threads = || std::fs::read_dir(format!("/proc/{}/task", switch.pid())).expect("procfs").count();
     let before = [threads(), switch.log().lines().count()];
-    let heard = || switch.ask("show counters")["hello"]["heard"].as_u64().expect("a number");
+    let heard = || switch.show("counters")["hello"]["heard"].as_u64().expect("a number");
     let (mut most, before_heard, began) = (0, heard(), Instant::now());
     let (mut sequence, mut pace) = (0, Pace::new(Duration::from_millis(5)));
     wait_for("a thousand Hellos are accepted", || {
