@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{Places, Switch, within};
-use crate::daemons::tags::{http, rule};
+use crate::daemons::tags::{http, many_rules};
 use crate::net::{Netns, cable};
 
 /// The number of rules or routes: the capacity of the routing table.
@@ -38,9 +36,7 @@ fn longest(heard: Watch) -> Duration {
 #[test]
 #[ignore = "needs root and BPF"]
 fn hellos_leave_on_time_while_65_000_rules_are_set_and_taken_back() {
-    let address = |number: u32| std::net::Ipv4Addr::from_bits(0x0a01_0000 + number);
-    let rules: Vec<_> = (0..MANY).map(|number| rule(&format!("{}/32", address(number)), 4, 100)).collect();
-    let rules = json!({"priority": 1000, "rules": rules}).to_string();
+    let rules = many_rules(MANY);
     within(HOLD, "gap between Hellos", || {
         with_switch("mode = \"tag-forward\"", |places, switch, right| {
             let heard = Watch::start(switch, right, "a");

@@ -86,6 +86,15 @@ pub fn rule(destination: &str, down: u32, gate: u32) -> Value {
     })
 }
 
+/// A request with rules for `count` addresses. Its text is made rule by rule: as values, many rules take a gigabyte, and
+/// every process that another test starts copies the page tables for it.
+pub fn many_rules(count: u32) -> String {
+    let address = |number| std::net::Ipv4Addr::from_bits(0x0a01_0000 + number);
+    let rules: Vec<_> =
+        (0..count).map(|at| rule(&format!("{}/32", address(at)), 4, 100).to_string()).collect();
+    format!(r#"{{"priority": 1000, "groups": [], "rules": [{}]}}"#, rules.join(","))
+}
+
 /// The rule for a host on the same switch, and for one on the other.
 fn local(host: u8, gate: u32) -> Value {
     rule(&format!("10.0.0.{host}/32"), gate, gate)
@@ -600,10 +609,7 @@ fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_no
 #[test]
 #[ignore = "needs root and BPF"]
 fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
-    let address = |number: u32| std::net::Ipv4Addr::from_bits(0x0a01_0000 + number).to_string();
-    let rules: Vec<Value> = (0..200_000).map(|at| rule(&format!("{}/32", address(at)), 4, 100)).collect();
-    let bodies = [40_000, 200_000]
-        .map(|count| (count, json!({"priority": 1000, "rules": rules[..count], "groups": []}).to_string()));
+    let bodies = [40_000, 200_000].map(|count| (count, many_rules(count)));
     one_of_three("many rules", || {
         let pair = Pair::for_tags();
         // The hold time tolerates scheduling delays of seconds.
