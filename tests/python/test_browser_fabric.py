@@ -7,6 +7,7 @@ import io
 import math
 import re
 import shutil
+from collections import defaultdict
 
 import polars as pl
 import pytest
@@ -75,15 +76,15 @@ def by_seed(results, point, scheme, column):
     return dict(rows.select("seed", column).iter_rows())
 
 
-def sampled_by_seed(results, point, scheme, metric, step):
-    """Samples of the link e0 → a0 in a step of 20 ms, by seed; those of idle links are zero."""
-    rows = results.series(metric).filter(
-        (pl.col("point") == point)
-        & (pl.col("scheme") == scheme)
-        & (pl.col("entity") == "e0->a0")
-        & (pl.col("time_ps") == (step + 1) * 20 * 10**9)
-    )
-    return dict.fromkeys(results.seeds, 0.0) | dict(rows.select("seed", "value").iter_rows())
+def sampled_by_seed(results, point, metric):
+    """Samples of the link e0 → a0 at the end of a step of 20 ms, by scheme and step; those of idle links are zero."""
+    rows = results.series(metric).filter((pl.col("point") == point) & (pl.col("entity") == "e0->a0"))
+    found = defaultdict(lambda: dict.fromkeys(results.seeds, 0.0))
+    for scheme, time, seed, value in rows.select("scheme", "time_ps", "seed", "value").iter_rows():
+        step, rest = divmod(time, 20 * 10**9)
+        assert rest == 0
+        found[scheme, step - 1][seed] = value
+    return found
 
 
 def test_a_link_tells_its_means_with_intervals(page, results):
@@ -106,7 +107,7 @@ def test_a_link_tells_its_means_in_a_step_with_intervals(page, results):
     _, *lines, last = tooltip_of(page, "e0 → a0")
     assert last == "In brackets: 95 % interval of the mean over seeds"
     used, queue = (
-        estimate(sampled_by_seed(results, "load 0.4", "spray", metric, 9).values())
+        estimate(sampled_by_seed(results, "load 0.4", metric)["spray", 9].values())
         for metric in ("link_utilisation", "queue_bytes")
     )
     assert used.low != used.high
@@ -130,7 +131,8 @@ def test_a_difference_is_told_with_both_schemes_and_intervals(page, results, vie
     agrees(change.replace("+", ""), ("difference ", ""), paired, at_least=-float("inf"))
     assert "The interval of a difference is paired by seed." in page.locator("#time-note").inner_text()
     go(page, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}&time=9")
-    one, two = (estimate(sampled_by_seed(results, "load 0.4", name, metric, 9).values()) for name in names)
+    sampled = sampled_by_seed(results, "load 0.4", metric)
+    one, two = (estimate(sampled[name, 9].values()) for name in names)
     mean, half = one.mean - two.mean, math.hypot(one.half, two.half)
     _, _, _, change, _ = tooltip_of(page, "e0 → a0")
     apart = Estimate(mean, mean - half, mean + half, 3)
@@ -148,13 +150,14 @@ def test_the_series_of_a_link_has_intervals_in_tooltips_and_csv(page, results):
         assert re.search(rf"mean over seeds\s*[\d.]+ {unit}\s*95 % interval\s*[\d.]+( {unit})? to [\d.]+ {unit}", text)
     rows = list(csv.DictReader(io.StringIO(saved(page, '[data-csv="link-series"]'))))
     assert len(rows) == 150
+    sampled = {metric: sampled_by_seed(results, "load 0.4", metric) for metric in ("link_utilisation", "queue_bytes")}
     for row in rows:
         for metric, name, most in (
             ("link_utilisation", "utilisation", 1),
             ("queue_bytes", "queue_bytes", float("inf")),
         ):
             step = round(float(row["time_s"]) / 0.02 - 0.5)
-            known = estimate(sampled_by_seed(results, "load 0.4", row["scheme"], metric, step).values())
+            known = estimate(sampled[metric][row["scheme"], step].values())
             near = {"abs": 0.03 * known.half + (0.0011 if metric == "link_utilisation" else 40)}
             assert float(row[name]) == pytest.approx(known.mean, **near)
             assert float(row[f"{name}_low"]) == pytest.approx(max(known.low, 0), **near)
