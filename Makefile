@@ -8,6 +8,9 @@ RESULTS ?= quickstart
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 
+# No rule of C: make would look for one that makes each of the Rust sources.
+.SUFFIXES:
+
 PROGRAMS := weft-switchd weftctl weft-loadgen weft-pktgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock

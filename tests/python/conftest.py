@@ -135,8 +135,14 @@ def page_of_all(browser, tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture
-def page(page_of_all):
-    """The same page, with all choices as at first."""
-    go(page_of_all, "")
+def page_in_use(page_of_all):
+    """The same page, with the choices of the test before: for tests whose first step is to `go` to theirs."""
     yield page_of_all
     page_of_all.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.fixture
+def page(page_in_use):
+    """The same page, with all choices as at first."""
+    go(page_in_use, "")
+    return page_in_use

@@ -7,8 +7,10 @@ produces: unfinished flows, missing runs, one seed, many points.
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -119,19 +121,19 @@ def series_table(scheme: str, load: float, seed: int, links: list[str], samples:
     heat = rng.gamma(4 * SPEED.get(scheme, 0.7), load / 4, len(links))
     metrics, entities, instants, seen = [], [], [], []
 
-    def add(metric: str, entity: str, values: np.ndarray, busy: bool | np.ndarray = True) -> None:
-        busy = np.broadcast_to(busy, values.shape)
-        instants.append(times[busy])
+    def add(metric: str, entity: str, values: np.ndarray, busy: np.ndarray | slice = slice(None)) -> None:
+        own = times[busy]
+        instants.append(own)
         seen.append(values[busy].astype(float))
-        metrics.extend([metric] * busy.sum())
-        entities.extend([entity] * busy.sum())
+        metrics.extend([metric] * len(own))
+        entities.extend([entity] * len(own))
 
     def add_busy(metric: str, entity: str, values: np.ndarray) -> None:
         add(metric, entity, values, values > 0)
 
     ramp = np.minimum(1, np.arange(samples) / (samples * 0.1))
     for link, level in zip(links, heat, strict=True):
-        add_busy("link_utilisation", link, np.clip(ramp * level * rng.lognormal(0, 0.2, samples), 0, 1))
+        add_busy("link_utilisation", link, np.minimum(ramp * level * rng.lognormal(0, 0.2, samples), 1))
         queue = rng.exponential(1500 * 60 * level**2, samples).astype(int) // 1500
         add_busy("queue_bytes", link, queue * 1500)
         add_busy("queue_packets", link, queue)
@@ -143,22 +145,25 @@ def series_table(scheme: str, load: float, seed: int, links: list[str], samples:
     return table.with_columns(pl.col("metric", "entity").cast(pl.Categorical))
 
 
-def write_run(
-    path: Path, overrides: dict[str, Any], seed: int, *, k: int = 4, flows: int = 400, samples: int = 50
-) -> None:
-    """One finished run."""
+@lru_cache(maxsize=128)
+def run_files(told: str, seed: int, k: int, flows: int, samples: int) -> dict[str, bytes]:
+    """The files of a finished run with overrides, as JSON; kept, as many tests write the same runs."""
+    overrides = json.loads(told)
     scheme, load = str(overrides.get("scheme.name", "ecmp")), float(overrides.get("traffic.load", 0.4))
     nodes, cables = fat_tree(k)
     ends = [pair for a, b in cables for pair in ((a, b), (b, a))]
     series = series_table(scheme, load, seed, [f"{a}->{b}" for a, b in ends if a[0] != "h"], samples)
     table = flow_table(scheme, load, seed, flows, k**3 // 4, str(overrides.get("traffic.sizes", "")))
 
-    def per_link(metric: str, value: pl.Expr) -> dict[str, float]:
-        rows = series.filter(pl.col("metric") == metric).group_by(pl.col("entity").cast(pl.String)).agg(value)
-        return dict(rows.iter_rows())
-
-    mean = per_link("link_utilisation", pl.col("value").mean())
-    largest = per_link("queue_bytes", pl.col("value").max())
+    rows = series.group_by(pl.col("metric", "entity").cast(pl.String)).agg(
+        pl.col("value").mean().alias("mean"), pl.col("value").max().alias("largest")
+    )
+    mean, largest = {}, {}
+    for metric, entity, average, most in rows.iter_rows():
+        if metric == "link_utilisation":
+            mean[entity] = average
+        elif metric == "queue_bytes":
+            largest[entity] = most
     summary = {
         "name": "sample",
         "version": "0.1.0",
@@ -207,11 +212,22 @@ def write_run(
         "nodes": nodes,
         "warnings": [] if load < 0.4 else ["the offered load is above what one uplink carries"],
     }
+    tables = {"flows.parquet": table, "series.parquet": series}
+    files = {"summary.json": json.dumps(summary).encode(), "scenario.toml": SCENARIO.encode()}
+    for name, content in tables.items():
+        written = io.BytesIO()
+        content.write_parquet(written)
+        files[name] = written.getvalue()
+    return files
+
+
+def write_run(
+    path: Path, overrides: dict[str, Any], seed: int, *, k: int = 4, flows: int = 400, samples: int = 50
+) -> None:
+    """One finished run."""
     path.mkdir(parents=True)
-    table.write_parquet(path / "flows.parquet")
-    series.write_parquet(path / "series.parquet")
-    (path / "summary.json").write_text(json.dumps(summary))
-    (path / "scenario.toml").write_text(SCENARIO)
+    for name, content in run_files(json.dumps(overrides), seed, k, flows, samples).items():
+        (path / name).write_bytes(content)
 
 
 def write_results(

@@ -501,6 +501,7 @@ def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tm
     assert page.complaints == []
     assert page.evaluate(OVERLAPS) == []
     assert count(page, "#completion svg :is(.mark-rect, .mark-symbol) path") >= 3
+    page.close()
 
 
 def test_of_many_points_only_the_scheme_under_the_pointer_has_its_intervals(browser, tmp_path):

@@ -7,6 +7,7 @@ import io
 import math
 import re
 import shutil
+from collections import defaultdict
 
 import polars as pl
 import pytest
@@ -75,38 +76,38 @@ def by_seed(results, point, scheme, column):
     return dict(rows.select("seed", column).iter_rows())
 
 
-def sampled_by_seed(results, point, scheme, metric, step):
-    """Samples of the link e0 → a0 in a step of 20 ms, by seed; those of idle links are zero."""
-    rows = results.series(metric).filter(
-        (pl.col("point") == point)
-        & (pl.col("scheme") == scheme)
-        & (pl.col("entity") == "e0->a0")
-        & (pl.col("time_ps") == (step + 1) * 20 * 10**9)
-    )
-    return dict.fromkeys(results.seeds, 0.0) | dict(rows.select("seed", "value").iter_rows())
+def sampled_by_seed(results, point, metric):
+    """Samples of the link e0 → a0 at the end of a step of 20 ms, by scheme and step; those of idle links are zero."""
+    rows = results.series(metric).filter((pl.col("point") == point) & (pl.col("entity") == "e0->a0"))
+    found = defaultdict(lambda: dict.fromkeys(results.seeds, 0.0))
+    for scheme, time, seed, value in rows.select("scheme", "time_ps", "seed", "value").iter_rows():
+        step, rest = divmod(time, 20 * 10**9)
+        assert rest == 0
+        found[scheme, step - 1][seed] = value
+    return found
 
 
-def test_a_link_tells_its_means_with_intervals(page, results):
-    go(page, "point=load 0.4&scheme=spray")
-    title, *lines, last = tooltip_of(page, "e0 → a0")
+def test_a_link_tells_its_means_with_intervals(page_in_use, results):
+    go(page_in_use, "point=load 0.4&scheme=spray")
+    title, *lines, last = tooltip_of(page_in_use, "e0 → a0")
     assert title == "e0 → a0: 1.00 Gbps, 25.0 µs"
     assert last == "In brackets: 95 % interval of the mean over seeds"
     told = [("utilisation", ("", " used"), 1), ("drops", ("", " drops per run"), float("inf"))]
     told += [("max_queue_bytes", ("largest queue ", ""), float("inf"))]
     for (column, words, most), line in zip(told, lines, strict=True):
         agrees(line, words, estimate(by_seed(results, "load 0.4", "spray", column).values()), most)
-    go(page, "point=load 0.4&scheme=spray&link=e0 → a0")
-    facts = page.locator("#link-facts").inner_text().split("\n")
+    go(page_in_use, "point=load 0.4&scheme=spray&link=e0 → a0")
+    facts = page_in_use.locator("#link-facts").inner_text().split("\n")
     assert f"spray, measurement window: {', '.join(lines)}" in facts
     assert facts[-1] == last
 
 
-def test_a_link_tells_its_means_in_a_step_with_intervals(page, results):
-    go(page, "point=load 0.4&scheme=spray&time=9")
-    _, *lines, last = tooltip_of(page, "e0 → a0")
+def test_a_link_tells_its_means_in_a_step_with_intervals(page_in_use, results):
+    go(page_in_use, "point=load 0.4&scheme=spray&time=9")
+    _, *lines, last = tooltip_of(page_in_use, "e0 → a0")
     assert last == "In brackets: 95 % interval of the mean over seeds"
     used, queue = (
-        estimate(sampled_by_seed(results, "load 0.4", "spray", metric, 9).values())
+        estimate(sampled_by_seed(results, "load 0.4", metric)["spray", 9].values())
         for metric in ("link_utilisation", "queue_bytes")
     )
     assert used.low != used.high
@@ -119,51 +120,53 @@ def test_a_link_tells_its_means_in_a_step_with_intervals(page, results):
     ("view", "column", "metric", "most"),
     [("utilisation", "utilisation", "link_utilisation", 1), ("queue", "max_queue_bytes", "queue_bytes", float("inf"))],
 )
-def test_a_difference_is_told_with_both_schemes_and_intervals(page, results, view, column, metric, most):
+def test_a_difference_is_told_with_both_schemes_and_intervals(page_in_use, results, view, column, metric, most):
     names = ("spray", "ecmp")
-    go(page, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}")
-    _, first, second, change, _ = tooltip_of(page, "e0 → a0")
+    go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}")
+    _, first, second, change, _ = tooltip_of(page_in_use, "e0 → a0")
     one, two = (by_seed(results, "load 0.4", name, column) for name in names)
     for line, name, values in zip((first, second), names, (one, two), strict=True):
         agrees(line, (f"{name} ", ""), estimate(values.values()), most)
     paired = paired_difference(one, two)
     agrees(change.replace("+", ""), ("difference ", ""), paired, at_least=-float("inf"))
-    assert "The interval of a difference is paired by seed." in page.locator("#time-note").inner_text()
-    go(page, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}&time=9")
-    one, two = (estimate(sampled_by_seed(results, "load 0.4", name, metric, 9).values()) for name in names)
+    assert "The interval of a difference is paired by seed." in page_in_use.locator("#time-note").inner_text()
+    go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}&time=9")
+    sampled = sampled_by_seed(results, "load 0.4", metric)
+    one, two = (estimate(sampled[name, 9].values()) for name in names)
     mean, half = one.mean - two.mean, math.hypot(one.half, two.half)
-    _, _, _, change, _ = tooltip_of(page, "e0 → a0")
+    _, _, _, change, _ = tooltip_of(page_in_use, "e0 → a0")
     apart = Estimate(mean, mean - half, mean + half, 3)
     agrees(change.replace("+", ""), ("difference ", ""), apart, at_least=-float("inf"))
-    assert "takes the seeds of both schemes as independent" in page.locator("#time-note").inner_text()
+    assert "takes the seeds of both schemes as independent" in page_in_use.locator("#time-note").inner_text()
 
 
-def test_the_series_of_a_link_has_intervals_in_tooltips_and_csv(page, results):
-    go(page, "point=load 0.4&link=e0 → a0")
+def test_the_series_of_a_link_has_intervals_in_tooltips_and_csv(page_in_use, results):
+    go(page_in_use, "point=load 0.4&link=e0 → a0")
     for at, unit in ((0, "%"), (1, "k?B")):
-        panel = page.locator("#link-series .mark-symbol").nth(at).locator("path").nth(9)
+        panel = page_in_use.locator("#link-series .mark-symbol").nth(at).locator("path").nth(9)
         panel.dispatch_event("pointermove", {"bubbles": True})
         panel.dispatch_event("mousemove", {"bubbles": True})
-        text = page.locator("#vg-tooltip-element").inner_text()
+        text = page_in_use.locator("#vg-tooltip-element").inner_text()
         assert re.search(rf"mean over seeds\s*[\d.]+ {unit}\s*95 % interval\s*[\d.]+( {unit})? to [\d.]+ {unit}", text)
-    rows = list(csv.DictReader(io.StringIO(saved(page, '[data-csv="link-series"]'))))
+    rows = list(csv.DictReader(io.StringIO(saved(page_in_use, '[data-csv="link-series"]'))))
     assert len(rows) == 150
+    sampled = {metric: sampled_by_seed(results, "load 0.4", metric) for metric in ("link_utilisation", "queue_bytes")}
     for row in rows:
         for metric, name, most in (
             ("link_utilisation", "utilisation", 1),
             ("queue_bytes", "queue_bytes", float("inf")),
         ):
             step = round(float(row["time_s"]) / 0.02 - 0.5)
-            known = estimate(sampled_by_seed(results, "load 0.4", row["scheme"], metric, step).values())
+            known = estimate(sampled[metric][row["scheme"], step].values())
             near = {"abs": 0.03 * known.half + (0.0011 if metric == "link_utilisation" else 40)}
             assert float(row[name]) == pytest.approx(known.mean, **near)
             assert float(row[f"{name}_low"]) == pytest.approx(max(known.low, 0), **near)
             assert float(row[f"{name}_high"]) == pytest.approx(min(known.high, most), **near)
 
 
-def test_the_links_are_saved_as_csv_with_intervals(page, results):
-    go(page, "point=load 0.4")
-    rows = list(csv.DictReader(io.StringIO(saved(page, '[data-csv="fabric-drawing"]'))))
+def test_the_links_are_saved_as_csv_with_intervals(page_in_use, results):
+    go(page_in_use, "point=load 0.4")
+    rows = list(csv.DictReader(io.StringIO(saved(page_in_use, '[data-csv="fabric-drawing"]'))))
     assert len(rows) == 3 * 96
     (row,) = (row for row in rows if (row["scheme"], row["from"], row["to"]) == ("spray", "e0", "a0"))
     for name, column in (("utilisation",) * 2, ("queue_bytes", "max_queue_bytes"), ("drops_per_run", "drops")):
@@ -245,16 +248,16 @@ def class_of(page, link):
     return page.locator(".fabric .links line").nth(at - 1).get_attribute("class").split()
 
 
-def test_a_link_that_fails_is_drawn_as_down_from_then_on_only(page):
+def test_a_link_that_fails_is_drawn_as_down_from_then_on_only(page_in_use):
     for time, is_down in (("", False), ("&time=14", False), ("&time=15", True), ("&time=20", True)):
-        go(page, f"point=load 0.4&scheme=spray&link=e0 → a1{time}")
-        title, used, *_ = tooltip_of(page, "e0 → a1")
-        assert ("down" in class_of(page, "e0 → a1")) == is_down
+        go(page_in_use, f"point=load 0.4&scheme=spray&link=e0 → a1{time}")
+        title, used, *_ = tooltip_of(page_in_use, "e0 → a1")
+        assert ("down" in class_of(page_in_use, "e0 → a1")) == is_down
         assert title.endswith(", down in this step") == is_down
         assert title.endswith(", down at the end of the run") == (time == "")
         assert re.fullmatch(r"[\d.]+ % used \(.*\)", used)
-        assert any(re.fullmatch(r"u\d+", kind) for kind in class_of(page, "e0 → a1"))
-        assert page.locator("#link-facts").inner_text().startswith(title)
+        assert any(re.fullmatch(r"u\d+", kind) for kind in class_of(page_in_use, "e0 → a1"))
+        assert page_in_use.locator("#link-facts").inner_text().startswith(title)
 
 
 def test_a_link_is_down_at_the_end_only_at_the_points_whose_events_take_it_down(browser, tmp_path):
@@ -270,9 +273,9 @@ def test_a_link_is_down_at_the_end_only_at_the_points_whose_events_take_it_down(
 
 @pytest.mark.parametrize("view", ["utilisation", "queue"])
 @pytest.mark.parametrize("time", ["", "&time=9"])
-def test_differences_have_rounded_and_possible_limits(page, view, time):
-    go(page, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}{time}")
-    told = [text for text in page.locator(".fabric .links line").all_text_contents() if "difference" in text]
+def test_differences_have_rounded_and_possible_limits(page_in_use, view, time):
+    go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}{time}")
+    told = [text for text in page_in_use.locator(".fabric .links line").all_text_contents() if "difference" in text]
     assert len(told) > 90
     for text in told:
         for value, unit in re.findall(r"([\d.,]+) (points|k?B)", text):
@@ -280,13 +283,13 @@ def test_differences_have_rounded_and_possible_limits(page, view, time):
             assert unit != "points" or float(value) <= 100, text
 
 
-def test_the_difference_of_a_link_is_below_the_drawing_and_in_the_csv(page):
+def test_the_difference_of_a_link_is_below_the_drawing_and_in_the_csv(page_in_use):
     for time, when in (("", "measurement window"), ("&time=9", "180 ms to 200 ms")):
-        go(page, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&link=e0 → a0{time}")
-        change = tooltip_of(page, "e0 → a0")[3].removeprefix("difference ")
-        (fact,) = (text for text in page.locator("#link-facts").inner_text().split("\n") if "minus" in text)
+        go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&link=e0 → a0{time}")
+        change = tooltip_of(page_in_use, "e0 → a0")[3].removeprefix("difference ")
+        (fact,) = (text for text in page_in_use.locator("#link-facts").inner_text().split("\n") if "minus" in text)
         assert fact.startswith(f"spray minus ecmp, {when}: utilisation {change}, ")
-        rows = list(csv.DictReader(io.StringIO(saved(page, '[data-csv="fabric-drawing"]'))))
+        rows = list(csv.DictReader(io.StringIO(saved(page_in_use, '[data-csv="fabric-drawing"]'))))
         of_link = {row["scheme"]: row for row in rows if (row["from"], row["to"]) == ("e0", "a0")}
         assert of_link["spray"]["minus"] == "ecmp"
         told = [number(text) for text in re.fullmatch(r"(.+) \((.+) to (.+)\)", change.replace("+", "")).groups()]

@@ -129,9 +129,8 @@ def test_threads_change_no_byte_of_a_capture_and_runs_with_results_are_only_capt
 @needs_tshark
 def test_tshark_reads_every_frame_without_a_complaint(captured):
     for file in captures_of(captured).iterdir():
-        frames = tshark(file, "ip.checksum.status", "tcp.stream", where=f"!({WRONG})")
-        assert frames == tshark(file, "ip.checksum.status", "tcp.stream"), file
-        assert {row[0] for row in frames} == {"1"}
+        assert file.stat().st_size > 1_000, file
+        assert tshark(file, "frame.number", where=f"{WRONG} || !(ip.checksum.status == 1)") == [], file
 
 
 @needs_tshark
@@ -178,25 +177,31 @@ def test_the_delay_of_a_flow_includes_the_way_between_its_switches(captured, flo
 
 @needs_tshark
 @pytest.mark.parametrize(
-    ("sets", "where"),
+    ("sets", "shown"),
     [
-        (['scheme.name="tcp_path"'], ["weft.path.type == 1", "weft.path.type == 2", "weft.hello", "arp"]),
-        (['scheme.name="arp_path"'], ["arp.opcode == 1", "arp.opcode == 2", "weft.hello"]),
+        (['scheme.name="tcp_path"'], ["weft.path.type=1", "weft.path.type=2", "weft.hello", "arp"]),
+        (['scheme.name="arp_path"'], ["arp.opcode=1", "arp.opcode=2", "weft.hello"]),
         (
             ['scheme.name="smoc"', 'transport.mptcp="ndiffports"'],
-            ["tcp.options.mptcp.subtype == 0", "tcp.options.mptcp.subtype == 2"],
+            ["tcp.options.mptcp.subtype=0", "tcp.options.mptcp.subtype=2"],
         ),
-        (['transport.mptcp="ndiffports"', "transport.mptcp_version=0"], ["tcp.options.mptcp.version == 0"]),
-        (['scheme.name="hula"'], ["eth.type == 0x88b5"]),
+        (['transport.mptcp="ndiffports"', "transport.mptcp_version=0"], ["tcp.options.mptcp.version=0"]),
+        (['scheme.name="hula"'], ["eth.type=0x88b5"]),
     ],
 )
-def test_frames_of_the_schemes_are_shown(sets, where, scenario, tmp_path):
+def test_frames_of_the_schemes_are_shown(sets, shown, scenario, tmp_path):
     changes = [word for change in sets for word in ("--set", change)]
     done = run(scenario, "-o", tmp_path / "out", "-q", *changes, "--capture", "l0-s0", "--capture", "flow:0")
     assert done.exit_code == 0, done.output
     files = list(captures_of(tmp_path / "out").iterdir())
-    for condition in where:
-        assert any(tshark(file, "frame.number", where=condition) for file in files), condition
+    fields = list(dict.fromkeys(one.partition("=")[0] for one in shown))
+    every = tmp_path / "every.pcapng"
+    subprocess.run(["mergecap", "-w", every, *files], check=True)
+    seen = set()
+    for row in tshark(every, *fields):
+        for field, cell in zip(fields, row, strict=True):
+            seen |= {field, *(f"{field}={value}" for value in cell.split(","))} if cell else set()
+    assert set(shown) <= seen
     for file in files:
         assert tshark(file, "frame.number", "_ws.expert.message", where=WRONG) == [], file
 
@@ -209,8 +214,9 @@ def test_tags_are_shown_between_switches_and_nowhere_else(scenario, tmp_path):
     assert done.exit_code == 0, done.output
     file = captures_of(tmp_path / "out") / "flow-0-hops.pcapng"
     assert tshark(file, "frame.number", "_ws.expert.message", where=WRONG) == []
-    tagged = {row[0] for row in tshark(file, "frame.interface_name", where="weft.tag && tcp")}
-    plain = {row[0] for row in tshark(file, "frame.interface_name", where="!weft.tag")}
+    rows = tshark(file, "frame.interface_name", "weft.tag", "tcp")
+    tagged = {name for name, tag, tcp in rows if tag and tcp}
+    plain = {name for name, tag, _ in rows if not tag}
     assert tagged and not any("h" in name for name in tagged)
     assert plain and all("h" in name for name in plain)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import logging
 import os
@@ -57,10 +59,16 @@ def fits(page, width: int) -> bool:
     return page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.fixture(scope="module")
+def results_of(tmp_path_factory):
+    """Results in which everything has a name, written once for each name; commands only read them."""
+    return functools.cache(lambda name: hostile.write_results(tmp_path_factory.mktemp("hostile") / "r", name))
+
+
 @pytest.fixture(scope="module", params=hostile.NAMES.values(), ids=hostile.NAMES.keys())
-def reported(browser, request, tmp_path_factory):
+def reported(browser, request, results_of):
     """A name, and the page of a report in which everything has this name."""
-    page = opened(browser, report(hostile.write_results(tmp_path_factory.mktemp("hostile") / "r", request.param)))
+    page = opened(browser, report(results_of(request.param)))
     yield request.param, page
     page.close()
 
@@ -198,15 +206,33 @@ def obeyed(text: str) -> list[str]:
     return UNSEEN.findall(text)
 
 
+def printed_by_name(commands: dict[str, list[list[object]]]) -> dict[str, list[tuple[int, str, str]]]:
+    """The output of the commands of each name, all run by one process."""
+    outputs = iter(printed(*itertools.chain.from_iterable(commands.values())))
+    return {name: list(itertools.islice(outputs, len(own))) for name, own in commands.items()}
+
+
+@pytest.fixture(scope="module")
+def outputs(results_of, tmp_path_factory):
+    """What commands print about each name of `MARKUP`."""
+
+    def commands(name):
+        yield ["summary", results_of(name)]
+        yield ["summary", results_of(name), "--json"]
+        if name in OF_NODES.values():
+            folder = tmp_path_factory.mktemp("fabric")
+            file = hostile.fabric_file(folder, name)
+            yield ["fabric", file, "--svg", folder / "f.svg"]
+            yield ["fabric", file, "--json"]
+            yield ["fabric", file, "--paths", f"{name}h0", f"{name}nobody"]
+
+    return printed_by_name({name: list(commands(name)) for name in MARKUP.values()})
+
+
 @of_kind(MARKUP)
-def test_commands_print_any_name_as_text(tmp_path, name):
-    directory, shown = hostile.write_results(tmp_path / "r", name), visible(name)
-    commands = [["summary", directory], ["summary", directory, "--json"]]
-    if name in OF_NODES.values():
-        file = hostile.fabric_file(tmp_path, name)
-        commands += [["fabric", file, "--svg", tmp_path / "f.svg"], ["fabric", file, "--json"]]
-        commands += [["fabric", file, "--paths", f"{name}h0", f"{name}nobody"]]
-    (_, table, _), (_, rows, _), *of_fabric = seen = printed(*commands)
+def test_commands_print_any_name_as_text(outputs, name):
+    shown = visible(name)
+    (_, table, _), (_, rows, _), *of_fabric = seen = outputs[name]
     assert [obeyed(out + err) for _, out, err in seen] == [[]] * len(seen)
     assert [code for code, _, _ in seen[:2]] == [0, 0]
     # A warning of the runs, which has the name, is one line beside the table, and is not printed with the numbers.
@@ -216,6 +242,7 @@ def test_commands_print_any_name_as_text(tmp_path, name):
     assert (warning.count("\n"), none) == (1, "")
     assert squeezed(f"{shown}1") in squeezed(table) or "\n" in name
     assert name in {row["class"] for row in json.loads(rows)["rows"]}
+    assert len(of_fabric) == (3 if name in OF_NODES.values() else 0)
     if of_fabric:
         assert [code for code, _, _ in of_fabric] == [0, 0, 2], of_fabric
         (_, drawn, _), (_, told, _), (_, _, refused) = of_fabric
@@ -224,10 +251,18 @@ def test_commands_print_any_name_as_text(tmp_path, name):
         assert f"{shown}nobody" in refused
 
 
-@pytest.mark.parametrize("kind", ["quotes", "control characters"])
-def test_figures_are_drawn_with_any_name(tmp_path, kind):
-    directory = hostile.write_results(tmp_path / "r", hostile.NAMES[kind])
-    [(code, out, err)] = printed(["plot", directory, "--format", "svg"])
+DRAWN = ("quotes", "control characters")
+
+
+@pytest.fixture(scope="module")
+def plotted(results_of):
+    """What `weft plot` prints for each name of `DRAWN`."""
+    return printed_by_name({kind: [["plot", results_of(hostile.NAMES[kind]), "--format", "svg"]] for kind in DRAWN})
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_figures_are_drawn_with_any_name(plotted, kind):
+    [(code, out, err)] = plotted[kind]
     assert code == 0, err
     assert obeyed(out + err) == []
     assert "Traceback" not in err
@@ -237,16 +272,28 @@ def test_figures_are_drawn_with_any_name(tmp_path, kind):
         ElementTree.fromstring(svg)
 
 
-@pytest.mark.parametrize("name", ["<!--<script>", "[red] [bold", "esc\x1b[2J\u202e", "two\nlines"])
-def test_a_directory_may_have_any_name_too(browser, tmp_path, name):
-    directory = sample.write_results(tmp_path / name, {"scheme.name": ["ecmp"]}, seeds=1, flows=40, samples=4)
-    index = json.loads((directory / "sweep.json").read_text())
-    (directory / "sweep.json").write_text(json.dumps(index | {"name": ""}))
-    [(code, out, err)] = printed(["report", directory])
+DIRECTORIES = ("<!--<script>", "[red] [bold", "esc\x1b[2J\u202e", "two\nlines")
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """A directory with each name of `DIRECTORIES`, and what `weft report` prints for it."""
+    folder = tmp_path_factory.mktemp("directories")
+    for name in DIRECTORIES:
+        directory = sample.write_results(folder / name, {"scheme.name": ["ecmp"]}, seeds=1, flows=40, samples=4)
+        index = json.loads((directory / "sweep.json").read_text())
+        (directory / "sweep.json").write_text(json.dumps(index | {"name": ""}))
+    return folder, printed_by_name({name: [["report", folder / name]] for name in DIRECTORIES})
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_a_directory_may_have_any_name_too(browser, named, name):
+    folder, said = named
+    [(code, out, err)] = said[name]
     assert code == 0, err
     assert obeyed(out + err) == []
     assert visible(name) in err
-    page = opened(browser, directory / "report.html")
+    page = opened(browser, folder / name / "report.html")
     assert texts(page, "h1") == [visible(name)]
     assert page.complaints == []
     page.close()

@@ -95,18 +95,31 @@ def run(*words, **options):
     return subprocess.run(command, capture_output=True, timeout=120, check=False, **options)
 
 
-@pytest.mark.parametrize("end", ["", ";", " ; -- all of it", "\n-- note"])
-def test_all_rows_are_printed_as_csv_and_json(sample_dir, end):
-    done = run(sample_dir, f"SELECT run, flow, 0 / 0 AS none, fct_s FROM flows ORDER BY ALL{end}", "--csv")
-    assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
-    assert len(rows) == 18 * 400
-    done = run(
-        sample_dir, f"SELECT run, 'NaN'::DOUBLE AS none, count(*) AS n FROM flows GROUP BY 1 ORDER BY 1{end}", "--json"
-    )
-    parsed = json.loads(done.stdout, parse_constant=lambda text: pytest.fail(text))
+AS_CSV = "SELECT run, flow, 0 / 0 AS none, fct_s FROM flows ORDER BY ALL"
+AS_JSON = "SELECT run, 'NaN'::DOUBLE AS none, count(*) AS n FROM flows GROUP BY 1 ORDER BY 1"
+
+
+def all_rows_are_there(as_csv: bytes, as_json: bytes) -> None:
+    assert len(list(csv.DictReader(io.StringIO(as_csv.decode())))) == 18 * 400
+    parsed = json.loads(as_json, parse_constant=lambda text: pytest.fail(text))
     assert parsed[0] == {"run": "0000", "none": None, "n": 400}
     assert len(parsed) == 18
+
+
+def test_a_process_prints_all_rows_as_csv_and_json(sample_dir):
+    as_csv, as_json = (run(sample_dir, *words) for words in ((AS_CSV, "--csv"), (AS_JSON, "--json")))
+    assert as_csv.returncode == as_json.returncode == 0, as_csv.stderr + as_json.stderr
+    all_rows_are_there(as_csv.stdout, as_json.stdout)
+
+
+@pytest.mark.parametrize("end", ["", ";", " ; -- all of it", "\n-- note"])
+def test_all_rows_are_printed_as_csv_and_json(weft, sample_dir, end):
+    as_csv, as_json = (
+        weft("query", sample_dir, AS_CSV + end, "--csv"),
+        weft("query", sample_dir, AS_JSON + end, "--json"),
+    )
+    assert as_csv.exit_code == as_json.exit_code == 0, as_csv.output + as_json.output
+    all_rows_are_there(as_csv.stdout_bytes, as_json.stdout_bytes)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +163,12 @@ def test_an_unknown_table_has_the_views_as_hint(weft, sample_dir):
     assert "try: the views are flows, series and runs" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def columns(results):
+    """The columns of each view."""
+    return {view: results.query(f"SELECT * FROM {view} LIMIT 1").columns for view in ("flows", "series", "runs")}
+
+
 @pytest.mark.parametrize("output", [(), ("--csv",), ("--json",)])
 @pytest.mark.parametrize(
     ("sql", "views"),
@@ -160,13 +179,12 @@ def test_an_unknown_table_has_the_views_as_hint(weft, sample_dir):
         ("SELECT scheme FROM (SELECT run, fct_s FROM flows)", ["flows"]),
     ],
 )
-def test_an_unknown_column_has_the_columns_of_the_views_as_hint(weft, sample_dir, sql, views, output):
+def test_an_unknown_column_has_the_columns_of_the_views_as_hint(weft, sample_dir, columns, sql, views, output):
     done = weft("query", sample_dir, sql, *output)
     assert done.exit_code == 2
     said = done.stderr.partition("try: ")[2]
-    for view in ("flows", "series", "runs"):
-        columns = Results(sample_dir).query(f"SELECT * FROM {view} LIMIT 1").columns
-        assert (f"the columns of {view} are {', '.join(columns)}" in " ".join(said.split())) == (view in views), said
+    for view, names in columns.items():
+        assert (f"the columns of {view} are {', '.join(names)}" in " ".join(said.split())) == (view in views), said
 
 
 def test_a_table_that_is_not_in_the_query_has_the_views_as_hint(weft, sample_dir):
@@ -283,7 +301,7 @@ def test_ctrl_c_ends_a_query_and_leaves_nothing(sample_dir, tmp_path, output):
     process = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE)
     until("the query has its scratch directory", lambda: list(tmp_path.glob("weft-query-*")))
     before = cpu_s(process.pid)
-    until("the query is under way", lambda: cpu_s(process.pid) > before + 1)
+    until("the query is under way", lambda: cpu_s(process.pid) > before + 0.4)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130

@@ -96,7 +96,15 @@ def test_marks_of_the_start_do_not_count():
 
 def test_scenarios_are_valid_at_every_size():
     for size, seeds in ((Size.quick, 2), (Size.standard, 1), (Size.paper, 3)):
-        runs = [len(scenario.points()) for _, scenario in setups.scenarios(size)]
+        scenarios = dict(setups.scenarios(size))
+        # A check draws all flows: 100 ms of them once for each size, as the schemes have the same.
+        duration, warm_up, _ = setups.EXTENTS[size]
+        for scheme in set(setups.SCHEMES) - {"conweave"}:
+            text = scenarios[scheme].text
+            assert f'duration = "{duration}"' in text and f'window = ["{warm_up}", "{duration}"]' in text
+            short = ['run.duration="4 ms"', 'measure.window=["1 ms", "4 ms"]']
+            scenarios[scheme] = scenarios[scheme].with_sets(short)
+        runs = [len(scenario.points()) for scenario in scenarios.values()]
         assert runs == [2 * seeds] * 4 + [1] + [2] * 3
     fabric = tomllib.loads(dict(setups.scenarios(Size.quick))["conweave"].source[0])["fabric"]
     assert (fabric["overhead"], fabric["red"]["at"]) == ("ppp", "dequeue")

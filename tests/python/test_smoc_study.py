@@ -552,7 +552,7 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
 
 
-SHORT = Extent(2, 6, 2, 20)
+SHORT = Extent(2, 3, 2, 6)
 LONG = Extent(2, 6, 2, 160)
 """Long enough for all claims: the wide area becomes busy late."""
 

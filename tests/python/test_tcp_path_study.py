@@ -277,8 +277,8 @@ def test_what_is_over_time_settles_when_the_fast_ones_are_over():
 
 
 def test_every_part_of_the_study_runs(tmp_path, monkeypatch):
-    monkeypatch.setitem(scenarios.EXTENTS, Size.quick, scenarios.Extent(1, 0.005, 1, 0.005, (0.4,), (4,)))
-    short = [dataclasses.replace(setup, seconds=0.005) for setup in scenarios.setups(Size.quick)]
+    monkeypatch.setitem(scenarios.EXTENTS, Size.quick, scenarios.Extent(1, 0.002, 1, 0.002, (0.4,), (4,)))
+    short = [dataclasses.replace(setup, seconds=0.002) for setup in scenarios.setups(Size.quick)]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
     outcome = TcpPath().run(tmp_path / "study", Size.quick, Means(jobs=2))
     assert [r.id for r in outcome.rows] == ROWS

@@ -7,6 +7,7 @@ fonts, the order of a PDF's objects would differ from file to file.
 import io
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def _encoded(svg: str, kind: str) -> bytes:
         pdf: bytes = vl_convert.svg_to_pdf(re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', svg, count=2))
         # The entries of a resource dictionary are in any order.
         return _ENTRIES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
-    png: bytes = vl_convert.svg_to_png(svg, scale=_DOTS / _PER_INCH)
+    png = _png(svg)
     if kind == "png":
         return png
     from PIL import Image
@@ -74,6 +75,15 @@ def _encoded(svg: str, kind: str) -> bytes:
     kinds = {"jpg": "JPEG", "tif": "TIFF", "webp": "WEBP"}
     Image.open(io.BytesIO(png)).convert("RGB").save(file, kinds[kind], dpi=(_DOTS, _DOTS))
     return file.getvalue()
+
+
+@lru_cache(maxsize=1)
+def _png(svg: str) -> bytes:
+    """A drawing as PNG; kept until the next, as all pixel formats are made from it."""
+    import vl_convert
+
+    png: bytes = vl_convert.svg_to_png(svg, scale=_DOTS / _PER_INCH)
+    return png
 
 
 def write(

@@ -115,9 +115,15 @@ def _table(scheme: str) -> str:
     return f"{{ name = {json.dumps(name)}{f', {key} = {json.dumps(value)}' if key else ''} }}"
 
 
+_SHORT_S = 0.001
+"""Time in which flows start where only the schemes of a setup are checked."""
+
+
 def able(setup: Setup) -> tuple[Setup | None, dict[str, str]]:
     """The setup with the schemes that run in it, None if none does; and by scheme, why it does not."""
-    reasons = {scheme: _refusal(text(replace(setup, schemes=(scheme,), seeds=1))) for scheme in setup.schemes}
+    # A check draws the flows; no scheme is refused for how many there are.
+    short = replace(setup, seeds=1, loads=setup.loads[:1], seconds=min(setup.seconds, _SHORT_S), window=None)
+    reasons = {scheme: _refusal(text(replace(short, schemes=(scheme,)))) for scheme in setup.schemes}
     kept = tuple(scheme for scheme, reason in reasons.items() if not reason)
     return (replace(setup, schemes=kept) if kept else None), {k: reason for k, reason in reasons.items() if reason}
 
