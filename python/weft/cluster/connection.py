@@ -27,6 +27,7 @@ from .errors import ClusterError, SchedulerLostError
 
 try:
     from distributed import Client, LocalCluster
+    from distributed.client import AllExit
     from distributed.security import Security
 except ImportError as error:
     raise ClusterError(f"sweeps on a cluster need another package: {error}", "pip install 'weft[cluster]'") from None
@@ -82,6 +83,7 @@ class Cluster:
         self._warn = warn if warn is not None else logging.getLogger(__name__).warning
         self._session = f"weft-{uuid.uuid4().hex}"
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_report)
         self._thread = threading.Thread(target=self._loop.run_forever, name="weft-cluster", daemon=True)
         self._open = AsyncExitStack()
 
@@ -245,6 +247,16 @@ class Cluster:
             f"no Dask scheduler answers at {self.address.text}: {error or 'timeout'}",
             "start one with `dask scheduler`, check the address and the firewall, or use this machine: --dask local:2",
         )
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report what no coroutine has seen, except how Dask ends its own tasks.
+
+    When a request of it is cancelled as the worker leaves, the tasks that waited for the request's keys end with
+    `AllExit`, and nobody waits for them any more.
+    """
+    if not isinstance(context.get("exception"), AllExit):
+        loop.default_exception_handler(context)
 
 
 def _silence() -> None:

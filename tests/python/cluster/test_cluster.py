@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from distributed import Client
+from distributed.client import AllExit
 
 from dask_processes import Run, results
 from scripts.install_editable import write_launcher
@@ -131,6 +133,25 @@ def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, 
     dask.worker("second")
     assert run.wait() == 0, run.text
     assert results(out) == results(local(file))
+
+
+@pytest.mark.parametrize(("error", "reported"), [(AllExit, 0), (OSError, 1)])
+def test_tasks_that_dask_leaves_behind_are_not_reported_and_others_are(caplog, error, reported):
+    cluster = Cluster("local:1")
+
+    async def left_behind():
+        raise error
+
+    async def leave():
+        task = asyncio.ensure_future(left_behind())
+        await asyncio.sleep(0)
+        assert task.done()
+
+    cluster._loop.run_until_complete(leave())
+    gc.collect()
+    cluster._loop.close()
+    said = [record.getMessage() for record in caplog.records if "never retrieved" in record.getMessage()]
+    assert len(said) == reported
 
 
 def test_after_a_dead_scheduler_the_error_says_so_and_another_run_completes_the_directory(
