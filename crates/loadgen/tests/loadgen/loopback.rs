@@ -43,7 +43,9 @@ fn samples_add_up_to_what_was_delivered() {
         let samples = samples.iter().filter(|sample| sample["class"] == class);
         samples.map(|sample| sample["delivered_bytes"].as_u64().unwrap()).collect::<Vec<_>>()
     };
-    assert_eq!(of("mouse")[..3], [5_000, 0, 0]);
+    // On a busy machine, the bytes arrive later than in the first interval.
+    let mice = of("mouse");
+    assert!(mice.len() >= 3 && mice.iter().filter(|bytes| **bytes > 0).eq([&5_000]), "{mice:?}");
     assert!(of("rabbit").len() >= 3 && of("rabbit").iter().sum::<u64>() <= 3_000_000);
 }
 
