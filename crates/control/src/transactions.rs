@@ -74,7 +74,8 @@ pub(crate) struct Transactions {
 impl Transactions {
     /// No transactions.
     pub fn new(settings: &Settings) -> Self {
-        let patience = Duration::from_secs_f64(settings.install_deadline_s);
+        // A second more than the deadline of each switch, which comes first and names the switch.
+        let patience = Duration::from_secs_f64(settings.install_deadline_s + 1.0);
         Self { patience, max_held: settings.limits.held_frames, ..Self::default() }
     }
 

@@ -36,10 +36,8 @@ impl Controller {
     #[new]
     fn new(settings: &str) -> PyResult<Self> {
         let wrong = |error: weft_control::SettingsError| PyValueError::new_err(error.to_string());
-        let mut settings = Settings::from_json(settings).map_err(wrong)?;
+        let settings = Settings::from_json(settings).map_err(wrong)?;
         let limits = SouthboundLimits::of(&settings);
-        // The deadline of switches comes first and identifies the switch; the core's is a backstop.
-        settings.install_deadline_s += 1.0;
         let core: Core = match settings.controller {
             Kind::Smoc => Box::new(Smoc::new(settings).map_err(wrong)?),
             Kind::SpanningTree => Box::new(SpanningTree::new(settings).map_err(wrong)?),

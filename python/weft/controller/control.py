@@ -60,7 +60,7 @@ def _listening(path: Path) -> socket.socket:
 
     Raises `OSError`, also if `path` exists.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{os.getpid():x}")
     server = socket.socket(socket.AF_UNIX)
     try:
         before = os.umask(0o177)

@@ -155,6 +155,8 @@ def test_what_the_controller_makes_is_what_os_ken_makes_of_it(forwarding):
 def test_a_limit_that_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match=r"install_deadline_s: 0 is out of range, expected 0\.001 to 60"):
         Controller('{"install_deadline_s": 0}')
+    for kind in ("smoc", "spanning-tree"):
+        Controller(json.dumps({"controller": kind, "install_deadline_s": 60}))
 
 
 @given(st.integers(1, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary(max_size=300), st.integers(0, 400))

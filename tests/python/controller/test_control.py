@@ -81,6 +81,16 @@ async def test_the_control_socket_accepts_connections_as_soon_as_it_exists(tmp_p
         server.close()
 
 
+async def test_the_path_of_a_socket_may_be_as_long_as_linux_allows(tmp_path):
+    name = "controller.sock"
+    folder = tmp_path / "f".ljust(107 - len(f"{tmp_path}//{name}"), "f")
+    folder.mkdir()
+    async with running(tmp_path) as network:
+        server = await control.serve(network.service, folder / name)
+        assert (await asked(folder / name, "paths"))["paths"] == []
+        server.close()
+
+
 async def test_what_is_no_socket_is_not_replaced(tmp_path):
     path = tmp_path / "c.sock"
     path.write_text("mine")

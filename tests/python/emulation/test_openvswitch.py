@@ -13,6 +13,7 @@ from weft.emulation.openvswitch import OpenVSwitch
 SETUP = """
 import socket
 from pathlib import Path
+from waiting import until
 from weft.emulation.bridge import Bridge
 from weft.emulation.openvswitch import OpenVSwitch
 from weft.emulation.packet_sockets import packet_sockets
@@ -41,7 +42,7 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
             return subprocess.run(command, shell=True, capture_output=True).returncode == 0
 
         def pings_at_last():
-            return any(pings() for _ in range(20))
+            return until("a ping is answered", pings)
 
         def buffers(switch):
             options = (socket.SO_SNDBUF, socket.SO_RCVBUF)

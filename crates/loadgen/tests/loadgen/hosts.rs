@@ -10,8 +10,11 @@ pub struct Host(Child);
 
 impl Host {
     fn new() -> Option<Self> {
-        let child =
-            Command::new("unshare").args(["--net", "sleep", "60"]).stderr(Stdio::null()).spawn().ok()?;
+        let child = Command::new("unshare")
+            .args(["--net", "sleep", "infinity"])
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
         let mut host = Self(child);
         let own = std::fs::read_link("/proc/self/ns/net").ok()?;
         let mut ended = false;
