@@ -75,7 +75,7 @@ $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 	@rm -f $(VENV)/.test
 	@# Python byte-compiles what it imports; to compile everything takes as long as the rest of the installation.
 	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release
 	@touch $@
 
 $(VENV)/.emulation: $(VENV)/.weft $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
