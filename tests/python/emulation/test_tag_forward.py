@@ -90,7 +90,7 @@ def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
         over = {}
         for core in ("c0", "c1", "c2", "c3"):
             over[core] = sent(network, core, 3)
-        assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1") == 50
+        assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 30") == 50
         core = max(over, key=lambda name: sent(network, name, 3) - over[name])
         down = "a6" if core in ("c0", "c1") else "a7"
         stream = Stream(network, "h0", "h15")
@@ -159,7 +159,7 @@ def test_switches_tag_and_choose_ways_as_the_scheme_says(switches):
         PROLOGUE.replace("build()", """build('width = "wide"\\nchoice = "spray"')"""),
         """
         told = json.loads(tag_forward("provision", FABRIC, "--width", "wide", "--json")[0])
-        answers = pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1")
+        answers = pings(network, "h0", "h15", "-c 50 -i 0.01 -W 30")
         cores = [sent(network, core, 3) for core in ("c0", "c1", "c2", "c3")]
         tell(failed=told["failed"], answers=answers, cores=cores)
         """,
