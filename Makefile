@@ -8,7 +8,7 @@ RESULTS ?= quickstart
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
 
-# No rule of C: make would look for one that makes each of the Rust sources.
+# No built-in rules for C: make would try them for each Rust source.
 .SUFFIXES:
 
 PROGRAMS := weft-switchd weftctl weft-loadgen weft-pktgen

@@ -222,7 +222,7 @@ pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Opt
     }
     // Program names can be queried only with CAP_SYS_ADMIN.
     let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress).unwrap_or_default();
-    let ours = |info: &&ProgramInfo| Mode::ALL.iter().any(|mode| info.name_as_str() == Some(mode.program()));
+    let ours = |info: &&ProgramInfo| Mode::all().any(|mode| info.name_as_str() == Some(mode.program()));
     let program = programs.iter().find(ours).and_then(ProgramInfo::name_as_str);
     Ok(program.map(|name| Owner::Unknown(name.to_owned())))
 }

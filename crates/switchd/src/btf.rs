@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn every_map_has_a_layout_and_the_same_one_in_all_programs() {
         let mut known: BTreeMap<String, String> = BTreeMap::new();
-        for mode in Mode::ALL {
+        for mode in Mode::all() {
             let object = Object::parse(mode.object()).expect("our own");
             let layouts = layouts(&object).expect("types");
             for name in object.maps.keys().filter(|name| !name.starts_with('.')) {

@@ -242,7 +242,7 @@ mod tests {
         let mut known: Vec<&str> = MAPS.iter().map(|(map, ..)| *map).chain(INNER).collect();
         known.sort_unstable();
         let mut found: Vec<String> = Vec::new();
-        for mode in Mode::ALL {
+        for mode in Mode::all() {
             let object = Object::parse(mode.object()).expect("our own");
             found.extend(
                 object.maps.keys().filter_map(|map| Some(crate::names::map_of_program(map)?.to_owned())),

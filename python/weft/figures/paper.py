@@ -7,7 +7,6 @@ fonts, the order of a PDF's objects would differ from file to file.
 import io
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,26 +46,34 @@ def save(svg: str, path: Path, formats: Sequence[str]) -> list[Path]:
     Raises `OutputError` if a file cannot be written, or the format is unknown.
     """
     written = []
+    # One for all formats of pixels: to draw it takes longer than to write it.
+    png = b"" if {*formats} <= {"svg", "pdf"} else _png(svg)
     for kind in formats:
         if kind not in FORMATS:
             raise OutputError(f"cannot write figures as `{kind}`: choose from {', '.join(FORMATS)}")
         target = path.parent / f"{path.name}.{kind}"
-        write_bytes(target, _encoded(svg, kind))
+        write_bytes(target, _encoded(svg, png, kind))
         written.append(target)
     return written
 
 
-def _encoded(svg: str, kind: str) -> bytes:
+def _png(svg: str) -> bytes:
     import vl_convert
 
+    png: bytes = vl_convert.svg_to_png(svg, scale=_DOTS / _PER_INCH)
+    return png
+
+
+def _encoded(svg: str, png: bytes, kind: str) -> bytes:
     if kind == "svg":
         return svg.encode()
     if kind == "pdf":
+        import vl_convert
+
         # A pixel becomes a point.
         pdf: bytes = vl_convert.svg_to_pdf(re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', svg, count=2))
         # The entries of a resource dictionary are in any order.
         return _ENTRIES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
-    png = _png(svg)
     if kind == "png":
         return png
     from PIL import Image
@@ -75,15 +82,6 @@ def _encoded(svg: str, kind: str) -> bytes:
     kinds = {"jpg": "JPEG", "tif": "TIFF", "webp": "WEBP"}
     Image.open(io.BytesIO(png)).convert("RGB").save(file, kinds[kind], dpi=(_DOTS, _DOTS))
     return file.getvalue()
-
-
-@lru_cache(maxsize=1)
-def _png(svg: str) -> bytes:
-    """A drawing as PNG; kept until the next, as all pixel formats are made from it."""
-    import vl_convert
-
-    png: bytes = vl_convert.svg_to_png(svg, scale=_DOTS / _PER_INCH)
-    return png
 
 
 def write(

@@ -54,7 +54,7 @@ pub enum What {
 /// The names of all maps that programs of this version pin.
 fn known_maps() -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    for mode in Mode::ALL {
+    for mode in Mode::all() {
         let object = Object::parse(mode.object())?;
         let own = object.maps.keys().filter_map(|name| map_of_program(name));
         names.extend(own.filter(|name| is_pinned(name)).map(str::to_owned));

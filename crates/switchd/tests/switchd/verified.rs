@@ -73,7 +73,7 @@ fn programs_are_far_from_the_verifiers_limit() {
         ..Exploration::default()
     };
     let settings = Settings::new(&config).classifying(&Classifier::Auto(Bytes(1_000_000)));
-    for mode in Mode::ALL {
+    for mode in Mode::all() {
         let pinned = BpfFs::new().expect("needs root");
         let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");
         let plane = Plane::load(mode, &config, settings, &pins);

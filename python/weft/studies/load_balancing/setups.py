@@ -121,7 +121,7 @@ _SHORT_S = 0.001
 
 def able(setup: Setup) -> tuple[Setup | None, dict[str, str]]:
     """The setup with the schemes that run in it, None if none does; and by scheme, why it does not."""
-    # A check draws the flows; no scheme is refused for how many there are.
+    # A check draws the flows; refusals do not depend on their number.
     short = replace(setup, seeds=1, loads=setup.loads[:1], seconds=min(setup.seconds, _SHORT_S), window=None)
     reasons = {scheme: _refusal(text(replace(short, schemes=(scheme,)))) for scheme in setup.schemes}
     kept = tuple(scheme for scheme, reason in reasons.items() if not reason)
