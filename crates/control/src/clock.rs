@@ -109,7 +109,7 @@ impl From<weft_units::Time> for Time {
     }
 }
 
-/// The same instant in a simulation; an instant out of range becomes never.
+/// An instant as simulated time; an instant out of range becomes never.
 impl From<Time> for weft_units::Time {
     fn from(time: Time) -> Self {
         time.0.checked_mul(1_000).map_or(Self::MAX, Self::from_ps)

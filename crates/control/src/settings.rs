@@ -107,7 +107,7 @@ words! {
 words! {
     /// The path of a subflow's reverse direction.
     pub enum Reverse {
-        /// The same path.
+        /// The forward path, backwards.
         Same = "same",
         /// One of a second set, from the receiver's switch to the sender's (Algorithm 2 of the paper).
         Own = "own",

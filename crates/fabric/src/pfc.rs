@@ -38,7 +38,7 @@ pub struct SharedBuffer {
 pub struct Thresholds {
     /// The queue is paused when the switch holds this much of it; `None`: alpha times the free buffer.
     pub xoff: Option<u64>,
-    /// It goes on at this much.
+    /// The queue resumes at this many bytes.
     pub xon: u64,
     /// Space beyond `xoff`.
     pub headroom: u64,

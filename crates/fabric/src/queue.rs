@@ -71,7 +71,7 @@ impl QueueSpec {
         }
     }
 
-    /// The same queue, marking from `threshold` on.
+    /// This queue, with ECN marks from `threshold` bytes on.
     pub fn marking(self, threshold: Limit) -> Self {
         Self { ecn_threshold: Some(threshold), ..self }
     }

@@ -179,7 +179,7 @@ pub fn carry_out<'p>(
     })
 }
 
-/// The outcome of a run; a panic is an error of that run, and the others go on.
+/// The outcome of a run; a panic is an error of that run, and the others continue.
 fn guarded<T>(run: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);

@@ -157,7 +157,7 @@ impl<'a> Conductor<'a> {
         let central = self.central.as_ref().map(|central| (central.next(), Global::Central));
         let window = self.window.next().map(|time| (time, Global::Window));
         let sample = Some((self.next_sample, Global::Sample));
-        // Of a fault at the same time, the new routes do not know yet.
+        // New routes ignore a fault at the same instant.
         let all = [reroute, fault, central, window, sample].into_iter().flatten();
         all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }

@@ -35,13 +35,13 @@ pub struct Held {
 pub struct Pause {
     /// Its bytes in the switch.
     pub bytes: u64,
-    /// When it goes on.
+    /// When it resumes.
     pub xon: Xon,
     /// The pause frames sent to it.
     pub frames: u32,
 }
 
-/// The bytes at which a paused queue goes on.
+/// The bytes at which a paused queue resumes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Xon {
     /// A fixed number.
@@ -91,7 +91,7 @@ impl Standstill {
         }
     }
 
-    /// The queues that can never go on, with the bytes of each that others of them hold: the largest set in which every
+    /// The queues that can never resume, with the bytes of each that others of them hold: the largest set in which every
     /// queue stays paused even when all other packets have left the switches.
     fn stuck(&self) -> BTreeMap<Queue, u64> {
         let mut stuck = Stuck::all_paused(self);
@@ -144,7 +144,7 @@ impl<'a> Stuck<'a> {
         Self { standstill, queues, shared }
     }
 
-    /// Whether a queue of the set goes on if all packets leave that no queue of the set holds, however long that takes.
+    /// Whether a queue of the set resumes if all packets leave that no queue of the set holds, however long that takes.
     /// The switch decides about a queue when one of the queue's own packets leaves.
     fn goes_on(&self, queue: &Queue) -> bool {
         let Some(&rest) = self.queues.get(queue) else { return false };
@@ -173,7 +173,7 @@ mod tests {
         (LinkId(link), 0)
     }
 
-    /// Of holder, origin and bytes; the queues of `paused` go on at 100 bytes.
+    /// Of holder, origin and bytes; the queues of `paused` resume at 100 bytes.
     fn standstill(held: &[(u32, u32, u64)], paused: &[u32]) -> Standstill {
         let mut found = Standstill::default();
         for &(holder, origin, bytes) in held {
@@ -193,8 +193,8 @@ mod tests {
     fn a_circle_is_a_deadlock_unless_one_of_its_queues_can_go_on() {
         let ring = [(2, 1, 500), (3, 2, 500), (1, 3, 500)];
         assert_eq!(circle(&ring, &[1, 2, 3]), [queue(1), queue(2), queue(3)]);
-        assert!(circle(&ring, &[1, 2]).is_empty(), "3 goes on");
-        assert!(circle(&[(2, 1, 500), (3, 2, 100), (1, 3, 500)], &[1, 2, 3]).is_empty(), "2 goes on");
+        assert!(circle(&ring, &[1, 2]).is_empty(), "3 resumes");
+        assert!(circle(&[(2, 1, 500), (3, 2, 100), (1, 3, 500)], &[1, 2, 3]).is_empty(), "2 resumes");
         assert!(circle(&[(2, 1, 500), (3, 2, 500)], &[1, 2, 3]).is_empty(), "a chain");
         let tail = [(2, 1, 500), (3, 2, 500), (2, 3, 500)];
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
         let mut found = standstill(&[(2, 1, 100), (1, 2, 500)], &[1, 2]);
         assert!(
             found.circle().is_empty(),
-            "packets of 1 leave, then it goes on with 100 bytes in the switch"
+            "packets of 1 leave, then it resumes with 100 bytes in the switch"
         );
         found.pauses.get_mut(&queue(1)).unwrap().bytes = 100;
         assert_eq!(found.circle(), [queue(1), queue(2)]);
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn bytes_that_leave_free_the_buffer_for_the_others() {
-        // A queue of each switch, with 60 kB of the buffer, goes on at once: then the circle does, too.
+        // A queue of each switch, with 60 kB of the buffer, resumes at once: then the circle does, too.
         let mut found = pair(20_000, 0, 1.0);
         for (holder, node) in [(5, NodeId(11)), (6, NodeId(12))] {
             let origins = [(queue(holder + 10), 60_000)].into_iter().collect();
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_chain_of_many_queues_that_go_on_one_after_the_other_takes_little_time() {
-        // Each waits for the one before it: a search of all of them for each that goes on would take minutes.
+        // Each waits for the one before it: a search of all of them for each that resumes would take minutes.
         let chain: Vec<_> = (1..20_000).map(|link| (link, link + 1, 500)).collect();
         let paused: Vec<u32> = (1..20_000).collect();
         assert!(circle(&chain, &paused).is_empty());

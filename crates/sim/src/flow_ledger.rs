@@ -73,9 +73,9 @@ pub struct FlowLedger<'a> {
     pub finished: u64,
     /// Their bytes, by class.
     pub finished_bytes: Vec<u64>,
-    /// Flows that are over, and when the last one was.
+    /// Flows that are over.
     pub over: u64,
-    /// See there.
+    /// When the last flow was over.
     pub last_over: Time,
     /// Sums over the recorded Multipath TCP connections, if there are any.
     pub multipath: Option<MultipathReport>,

@@ -66,7 +66,7 @@ pub struct Network<'a> {
     pub counters: Counters,
     /// What others have to know.
     pub journal: Journal,
-    /// The points that flows have reached, until the partition lets go on what waits for them.
+    /// The points that flows have reached, until the partition releases the waiting flows.
     pub reached: Vec<(FlowNumber, Point)>,
     /// Packets for each partition.
     pub leaving: Vec<Vec<Crossing>>,

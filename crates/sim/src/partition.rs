@@ -42,7 +42,7 @@ pub enum Pause {
     End,
     /// The journal is urgent: there is news for the engine at the current time.
     News,
-    /// Enough events for now.
+    /// The event budget is used up.
     Enough,
 }
 
@@ -253,8 +253,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.begin(number, world);
     }
 
-    /// Lets go on what waits for points that flows have reached at hosts of this partition. The engine sees to it if
-    /// that is at other hosts, in this partition or not, a lookahead later.
+    /// Starts the flows that wait for points that other flows have reached at hosts of this partition. Where the waiting flow
+    /// is at another host, in this partition or not, the engine starts it a lookahead later.
     #[cold]
     fn go_on(&mut self, world: &World<'_>) {
         for (flow, point) in std::mem::take(&mut self.net.reached) {

@@ -88,7 +88,7 @@ impl Ingress {
         }
     }
 
-    /// The bytes at which a queue goes on.
+    /// The bytes at which a queue resumes.
     fn level(&self, threshold: u64) -> u64 {
         if self.shares() { moving_xon(threshold) } else { self.thresholds.xon }
     }

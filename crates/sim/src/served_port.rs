@@ -160,7 +160,7 @@ impl ServedPort {
         self.paused
     }
 
-    /// A pause frame has come: pauses these queues and no others; returns whether one of the paused goes on.
+    /// A pause frame has come: pauses these queues and no others; returns whether a paused queue resumes.
     pub fn heed(&mut self, now: Time, queues: u8) -> bool {
         self.heeded = self.heeded.wrapping_add(1);
         self.pause(now, queues)

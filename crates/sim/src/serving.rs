@@ -119,7 +119,7 @@ impl Network<'_> {
         paused_by(&self.packets.get(packet).header).is_some()
     }
 
-    /// A pause frame has come over `link`. Returns the link of the port whose queues go on, if any do.
+    /// A pause frame has come over `link`. Returns the link of the port whose queues resume, if any do.
     pub fn heed_pause_frame(&mut self, link: u32, packet: PacketId) -> Option<u32> {
         let paused = paused_by(&self.packets.get(packet).header)?;
         self.deliver(packet);

@@ -4,10 +4,10 @@
 use weft_fabric::Fabric;
 use weft_units::NodeId;
 
-/// Two full frames: how far below a moving threshold a queue goes on.
+/// Two full frames: how far below a moving threshold a queue resumes.
 const HYSTERESIS: u64 = 2 * 1_538;
 
-/// The bytes at which a queue goes on while a buffer's threshold is this.
+/// The bytes at which a queue resumes while a buffer's threshold is this.
 pub const fn moving_xon(threshold: u64) -> u64 {
     threshold.saturating_sub(HYSTERESIS)
 }

@@ -130,7 +130,7 @@ fn lock_directory(directory: &Path) -> Result<File, SweepError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: directory.to_owned() }),
-        // File systems without locks: go on without one.
+        // File systems without locks: continue without one.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }

@@ -12,13 +12,13 @@ use crate::journal::{FlowNumber, News};
 pub struct Waiting<'a> {
     table: &'a Dependencies,
     flows: &'a [Flow],
-    /// The needs that are left, by node; those met so far, if each of them lets something go on.
+    /// The dependencies that are not satisfied yet, by node; the satisfied ones, if each of them starts something.
     left: Vec<AtomicU32>,
     /// The earliest time by the needs that are met, in picoseconds, by node.
     ready: Vec<AtomicU64>,
 }
 
-/// What goes on.
+/// What a satisfied dependency starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ready {
     /// A flow.
@@ -57,7 +57,7 @@ impl<'a> Waiting<'a> {
         })
     }
 
-    /// The need of an edge is met at `at`. Returns what goes on because of that, and when.
+    /// The dependency of an edge is satisfied at `at`. Returns what starts because of that, and when.
     pub fn meet(&self, edge: u32, at: Time) -> Option<(Ready, Time)> {
         let edge = self.table.edge(edge);
         let (left, ready) = (&self.left[edge.to as usize], &self.ready[edge.to as usize]);

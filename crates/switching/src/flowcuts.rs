@@ -35,7 +35,7 @@ struct Entry {
     /// When its last packet left, in picoseconds plus one; 0: the entry was never used.
     last: u64,
     flow: u32,
-    /// Of the last packet. It goes on when the entry changes hands, so that an old acknowledgement fits no new packet.
+    /// Of the last packet. It keeps counting when another flow takes over the entry, so that an old acknowledgement fits no new packet.
     number: u32,
     course: Course,
     /// The last packet is not acknowledged.

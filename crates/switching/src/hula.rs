@@ -1,7 +1,7 @@
 //! HULA: probes tell every switch the utilisation of its paths to every ToR switch, and each flowlet takes the best next
 //! hop at each switch (Katta et al., "HULA: scalable load balancing using programmable data planes", SOSR 2016).
 //!
-//! Each ToR switch sends probes up, at an interval. A probe that comes from below goes on to all other switches below and
+//! Each ToR switch sends probes up, at an interval. A probe that comes from below is forwarded to all other switches below and
 //! above, one that comes from above goes only down, so that none is in a loop (section 4.1). A switch takes the highest
 //! utilisation on the way back to the ToR switch, and keeps the best next hop (section 4.2).
 //!

@@ -76,7 +76,7 @@ impl Connections {
         self.last(flow).filter(|last| *last != flow).map(|_| self.next[flow as usize])
     }
 
-    /// Whether a flow goes on with a connection that an earlier message has opened.
+    /// Whether a flow reuses a connection that an earlier message has opened.
     pub fn continues(&self, flow: u32) -> bool {
         self.last(flow).is_some_and(|last| self.first(last) != flow)
     }

@@ -52,7 +52,7 @@ pub struct Step {
 pub enum StepKind {
     /// Once, when all that it waits for is done.
     All,
-    /// Each time that something it waits for is done. The first time lets the first node go on that waits for it, the
+    /// Each time that something it waits for is done. The first time starts the first node that waits for it, the
     /// second time the second one, in their order.
     Each,
 }
@@ -142,7 +142,7 @@ impl Dependencies {
         self.needs.len()
     }
 
-    /// Whether each need that is met lets one of the nodes go on that wait for this one.
+    /// Whether each satisfied dependency starts one of the nodes that wait for this one.
     pub fn is_each(&self, node: u32) -> bool {
         let step = node.checked_sub(self.flows).and_then(|step| self.steps.get(step as usize));
         step.is_some_and(|step| step.kind == StepKind::Each)

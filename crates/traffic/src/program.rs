@@ -50,7 +50,7 @@ impl Program {
         Graph { flows, from, first, open }
     }
 
-    /// Whether a node goes on each time that something it waits for is done.
+    /// Whether a node starts each time that something it waits for is done.
     fn is_each(&self, node: Node) -> bool {
         matches!(node, Node::Step(step) if self.steps[step as usize].kind == StepKind::Each)
     }

@@ -123,7 +123,7 @@ class Sweep:
         return order | {"threads": threads}
 
     async def _end(self, active: set[asyncio.Task[None]]) -> None:
-        """End what still goes on here; cancelled tasks end on the workers, too."""
+        """End what still runs here; cancelled tasks end on the workers, too."""
         tasks = [*active, *self._sent.values()]
         for task in tasks:
             task.cancel()

@@ -20,7 +20,7 @@ _ANSWER_SECONDS = 20.0
 _LEAVE_SECONDS = 5.0
 """Maximum time for workers to remove their files at the end; later they do it when they hear that it has ended."""
 _GRACE_SECONDS = 5.0
-"""How long a sweep goes on without a suitable worker while there are others: a killed worker is restarted."""
+"""How long a sweep continues without a suitable worker while there are others: a killed worker is restarted."""
 _EVENTS_PER_SECOND = 100
 """Progress events that all workers together send, about."""
 _SHOWN = 5

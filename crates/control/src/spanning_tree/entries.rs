@@ -29,7 +29,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// None yet.
+    /// Creates an empty table.
     pub fn new(settings: &Settings) -> Self {
         Self {
             slab: Slab::starting(settings.epoch),

@@ -40,7 +40,7 @@ pub enum BisectionMethod {
 pub struct Bisection {
     /// Capacity from one half of the hosts to the other, in the direction with less.
     pub rate: Rate,
-    /// The same as a fraction of the capacity of half of the hosts; 1: full bisection bandwidth.
+    /// The bisection bandwidth as a fraction of the capacity of half of the hosts; 1: full bisection bandwidth.
     pub share: f64,
     /// How it was found.
     pub method: BisectionMethod,

@@ -62,13 +62,13 @@ pub enum Why {
 }
 
 impl ReadError {
-    /// The same error, at a byte of a text.
+    /// Adds the position: a byte of a text.
     pub(super) fn at(self, text: &str, byte: usize) -> Self {
         let (line, column) = position(text, byte);
         Self { line: Some(line), column: Some(column), ..self }
     }
 
-    /// The same error, in an element.
+    /// Adds the position: an element.
     pub(super) fn of(self, element: impl Into<String>) -> Self {
         Self { element: Some(element.into()), ..self }
     }

@@ -28,7 +28,7 @@ pub(crate) const PFC_KEYS: &[Key] = &[
         "",
         "bytes of a queue in the switch at the end of the link at which it pauses the queue",
     ),
-    key("xon", Kind::Bytes, "", "bytes at which the queue goes on (default: 3076 B below `xoff`)"),
+    key("xon", Kind::Bytes, "", "bytes at which the queue resumes (default: 3076 B below `xoff`)"),
     key(
         "headroom",
         Kind::Bytes,

@@ -36,7 +36,7 @@ pub enum Any<'a> {
     Uec(Box<Shell<Uec>>),
 }
 
-/// Calls each of these methods of the hosts, whatever they are.
+/// Dispatches each of these methods to the active protocol.
 macro_rules! forward {
     ($(fn $name:ident($self:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
         $(

@@ -64,7 +64,7 @@ pub trait Hosts: Send {
         }
     }
 
-    /// Flow control lets queues of the port on a host's link `nic` go on ([`Network::can_send`]). What waited in the port follows
+    /// Flow control resumes queues of the port on a host's link `nic` ([`Network::can_send`]). What waited in the port follows
     /// without this call.
     fn resume(&mut self, nic: u32, cx: &mut Ctx<'_, '_>);
 

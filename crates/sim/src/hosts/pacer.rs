@@ -69,12 +69,12 @@ impl Pacer {
         self.ready.pop_front()
     }
 
-    /// The sender whose turn it was must wait until flow control lets its class of packets go on.
+    /// The sender whose turn it was must wait until flow control resumes its class of packets.
     pub fn pause(&mut self, turn: PacedSource) {
         self.paused.push(turn);
     }
 
-    /// Flow control lets some classes go on.
+    /// Flow control resumes some classes.
     pub fn resume(&mut self) {
         self.ready.extend(self.paused.drain(..));
     }

@@ -19,9 +19,9 @@ use crate::packet::{Content, PacketId};
 const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
 /// DSCP and ECN of an acknowledgement: class selector 6.
 const ACK_CLASS: u8 = 48 << 2;
-/// In the note of a data packet: see [`Data`].
+/// In the note of a data packet: [`Data`] asks for an acknowledgement.
 const ASKS: u32 = 1;
-/// See there.
+/// In the note of a data packet: [`Data`] is sent again.
 const REPEATED: u32 = 2;
 
 /// Queue pairs.

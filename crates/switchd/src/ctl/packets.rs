@@ -140,7 +140,7 @@ impl PacketSocket {
             let error = io::Error::last_os_error();
             return match error.kind() {
                 io::ErrorKind::WouldBlock => Ok(None),
-                // An interface went down or away; the others go on.
+                // An interface went down or was removed; the others continue.
                 _ if matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENODEV)) => Ok(None),
                 _ => Err(error),
             };

@@ -3,7 +3,7 @@
 //! SIGCOMM 2023).
 //!
 //! A flow's packets are in epochs. The first one of an epoch asks for an answer (`RTT_REQUEST`). If it comes in time, the
-//! next epoch begins; if not, the next packet is the last one on this path (`TAIL`), and the flow goes on over another one
+//! next epoch begins; if not, the next packet is the last one on this path (`TAIL`), and the flow continues on another one
 //! that was not reported as congested. The switch of the destination holds packets of the new path until the `TAIL` is
 //! there, or should be; then it answers (`CLEAR`), and the next epoch begins. It reports paths of marked packets (`NOTIFY`).
 //!

@@ -369,7 +369,7 @@ impl<'a> Reading<'a> {
         for send in sends {
             self.program.need(arrival, (send.node, Point::Received), Duration::ZERO);
         }
-        // What waits for such a step goes on in the order of the steps.
+        // Operations that wait for such a step start in the order of the steps.
         for receive in receives {
             let taken = self.step(self.origin(receive.node));
             self.program.need(taken, (arrival, Point::Started), Duration::ZERO);
