@@ -3,6 +3,8 @@
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 WEFT    := $(VENV)/bin/weft
+# Python byte-compiles what it imports; to compile everything takes as long as the rest of the installation.
+PIP_INSTALL := $(VENV)/bin/pip --disable-pip-version-check install --quiet --no-compile
 RESULTS ?= quickstart
 # rustup installs cargo there.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -67,14 +69,13 @@ system-test: ## install a browser for the tests
 
 $(VENV)/bin/maturin: pyproject.toml | system
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --upgrade pip 'maturin>=1.9,<2' || \
+	$(PIP_INSTALL) 'maturin>=1.9,<2' || \
 	{ echo "error: pip could not install maturin: is the network reachable?" >&2; exit 1; }
 	@touch $@
 
 $(VENV)/.weft: $(VENV)/bin/maturin $(RUST_SOURCES) pyproject.toml
 	@rm -f $(VENV)/.test
-	@# Python byte-compiles what it imports; to compile everything takes as long as the rest of the installation.
-	$(VENV)/bin/pip install --quiet --no-compile $$($(PYTHON) scripts/dev_requirements.py dependencies)
+	$(PIP_INSTALL) $$($(PYTHON) scripts/dev_requirements.py dependencies)
 	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release
 	@touch $@
 
@@ -85,11 +86,11 @@ $(VENV)/.emulation: $(VENV)/.weft $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf sy
 	@touch $@
 
 $(VENV)/.controller: $(VENV)/.weft
-	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py controller)
+	$(PIP_INSTALL) $$($(PYTHON) scripts/dev_requirements.py controller)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
-	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
+	$(PIP_INSTALL) $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
 	@touch $@
 
 # Builds tests, programs and the extension in one profile with one command under clippy's driver, so that each crate is
@@ -157,7 +158,7 @@ style: $(VENV)/.dev project | system ## formatting, Python lints, dependency dir
 	$(VENV)/bin/mypy
 
 project: | $(VENV)/bin/maturin ## licences of crates, GitHub's workflows, Dockerfile, citation
-	@sh scripts/lint-project.sh $(VENV)/tools
+	@sh scripts/lint-project.sh $(VENV)/tools $(VENV)/bin/pip
 
 format: $(VENV)/.dev ## format all sources
 	cargo fmt --all
@@ -165,7 +166,7 @@ format: $(VENV)/.dev ## format all sources
 	$(VENV)/bin/ruff check --fix
 
 wheel: $(VENV)/.dev | system system-bpf ## build the wheel with all programs, in target/wheels (10 minutes; WHEEL=--here for this machine's glibc)
-	$(VENV)/bin/pip install --quiet ziglang cargo-zigbuild auditwheel wheel
+	$(PIP_INSTALL) ziglang cargo-zigbuild auditwheel wheel
 	$(PYTHON) scripts/wheel.py $(WHEEL)
 
 sdist: $(VENV)/bin/maturin ## build the source distribution, in target/wheels
@@ -208,7 +209,7 @@ bench-tags: $(VENV)/.weft | system-bpf ## benchmark per-frame cost with tags and
 
 bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## benchmark the controller against a plain os-ken learning switch (5 minutes; BENCH="profile --quick")
 	cargo build --release --quiet -p weft-ofload
-	$(VENV)/bin/pip install --quiet py-spy
+	$(PIP_INSTALL) py-spy
 	$(PYTHON) -m benches.controller $(BENCH)
 
 bench-results: $(VENV)/.dev $(VENV)/.weft ## benchmark summary, report and query on 2 000 runs with 10 million flows (10 minutes; BENCH="--quick")

@@ -12,11 +12,18 @@ def settled(page):
     page.wait_for_function("!document.documentElement.dataset.busy")
 
 
+FOLLOW = """fragment => new Promise(done => {
+  const before = location.hash;
+  addEventListener("hashchange", () => done(), { once: true });
+  location.hash = fragment;
+  if (location.hash === before) done();
+})"""
+"""Changes the fragment of the page's address; fulfilled after the page's own listener has run."""
+
+
 def go(page, fragment):
     """Follow a link to a state of the page."""
-    page.evaluate("f => { if (location.hash.slice(1) !== f) location.hash = f; }", fragment)
-    page.wait_for_function("f => decodeURIComponent(location.hash.slice(1)) === decodeURIComponent(f)", arg=fragment)
-    page.wait_for_timeout(30)
+    page.evaluate(FOLLOW, fragment)
     settled(page)
 
 
@@ -71,7 +78,6 @@ def activate(page, selector, how, modifier=None):
     else:
         page.locator(selector).focus()
         page.keyboard.press(f"{modifier}+Enter" if modifier else "Enter")
-    page.wait_for_timeout(30)
     settled(page)
 
 

@@ -179,7 +179,6 @@ def test_the_links_are_saved_as_csv_with_intervals(page_in_use, results):
 
 def test_tooltips_are_within_a_narrow_window(page):
     page.set_viewport_size({"width": 400, "height": 900})
-    page.wait_for_timeout(50)
     go(page, "point=load 0.4&link=e0 → a0")
     page.locator("#link-series").scroll_into_view_if_needed()
     settled(page)
@@ -194,13 +193,12 @@ def test_tooltips_are_within_a_narrow_window(page):
 @pytest.mark.parametrize(("width", "told"), [(400, True), (1200, False)])
 def test_a_drawing_that_scrolls_says_so(page, width, told):
     page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(50)
     assert page.evaluate("(d => d.scrollWidth > d.clientWidth)(document.querySelector('.drawing'))") == told
     assert page.locator(".sideways").is_visible() == told
-    page.locator(".drawing").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(300)
-    assert (page.evaluate("document.querySelector('.drawing').scrollLeft") > 0) == told
+    if told:
+        page.locator(".drawing").focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("document.querySelector('.drawing').scrollLeft > 0")
 
 
 def test_the_slider_moves_through_time_and_has_the_events(page):

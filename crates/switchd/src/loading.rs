@@ -1,5 +1,7 @@
 //! Loading programs into the kernel.
 
+use std::fs::File;
+
 use aya::programs::{ProgramError, SchedClassifier};
 
 /// Attempts to load a program that signals interrupt, the same number as in libbpf.
@@ -8,8 +10,10 @@ const TRIES: usize = 5;
 /// Loads a program into the kernel, retrying if a signal interrupts the verifier (EAGAIN).
 ///
 /// # Errors
-/// The verifier's error, with its log.
+/// The verifier's error, with its log; without a log if the process has no file descriptor left for the program.
 pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
+    // The kernel allocates the descriptor last: the verifier would run again for its log, which does not name the cause.
+    drop(File::open("/").map_err(ProgramError::IOError)?);
     insist(
         || program.load(),
         |error| match error {

@@ -38,7 +38,7 @@ def test_every_flow_says_how_long_its_path_took(runs):
     took = runs[0][SMOC].set_up_s
     # Two connections (iperf3's control is one) of four subflows.
     assert len(took) == 8
-    assert all(0 < seconds < 1 for seconds in took)
+    assert all(seconds > 0 for seconds in took)
 
 
 def test_the_result_says_how_it_came_about(runs):

@@ -64,7 +64,7 @@ def test_all_gates_are_set_and_it_is_told_how_long_that_took(runs):
     tagged = of(runs, TAG_FORWARD).emulated
     assert tagged["versions"]["gates"] == fabric.GATES
     for way in ("gates_at_once", "gates_in_turn"):
-        assert [0 < one["seconds"] < 5 for one in tagged[way]] == [True] * 3
+        assert [one["seconds"] > 0 for one in tagged[way]] == [True] * 3
         assert all(set(one["switches"]) == set(fabric.SWITCHES) for one in tagged[way])
 
 

@@ -92,7 +92,7 @@ fn nobody_there_and_a_receiver_that_never_reads_are_recorded_at_once_and_at_the_
     let (outcome, records) = send(&workload, &["h0"]);
     drop(deaf);
     assert_eq!((outcome.finished, outcome.failed, outcome.interrupted), (0, 3, false));
-    assert!((300_000_000_000..600_000_000_000).contains(&outcome.elapsed_ps), "{outcome}");
+    assert!(outcome.elapsed_ps >= 300_000_000_000, "{outcome}");
     let error = |at: usize| records[at]["error"].as_str().unwrap().to_owned();
     assert!(error(0).contains("connect to") && error(0).contains("Connection refused"), "{}", error(0));
     assert_eq!(error(1), "the run's time limit was reached");
