@@ -111,10 +111,10 @@ struct {
 static __noinline int tell(struct frame *f, const struct own *own)
 {
 	__u32 zero = 0;
-	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+	struct owns *owns = bpf_map_lookup_elem(&weft_owns, &zero);
 
-	if (told && f->tells < MOST_OWNS)
-		told->each[f->tells++ % MOST_OWNS] = *own;
+	if (owns && f->tells < MOST_OWNS)
+		owns->each[f->tells++ % MOST_OWNS] = *own;
 	return 0;
 }
 
@@ -126,12 +126,12 @@ static __noinline int tell(struct frame *f, const struct own *own)
 static __noinline __u32 draw_announced(__u64 station, __u64 now)
 {
 	__u32 zero = 0, id = draw();
-	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+	struct owns *owns = bpf_map_lookup_elem(&weft_owns, &zero);
 
-	if (told) {
-		told->announced = station;
-		told->at = now;
-		told->id = id;
+	if (owns) {
+		owns->announced = station;
+		owns->at = now;
+		owns->id = id;
 	}
 	return id;
 }
@@ -140,9 +140,9 @@ static __noinline __u32 draw_announced(__u64 station, __u64 now)
 static __noinline __u32 draw_search(__u64 station, __u64 now)
 {
 	__u32 zero = 0;
-	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+	struct owns *owns = bpf_map_lookup_elem(&weft_owns, &zero);
 
-	return told && told->announced == station && now <= told->at + TOGETHER ? told->id : draw();
+	return owns && owns->announced == station && now <= owns->at + TOGETHER ? owns->id : draw();
 }
 
 /* Writes and sends an own frame. A global function: verified once, separately. */
@@ -160,11 +160,11 @@ __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const stru
 static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
 {
 	__u32 zero = 0;
-	struct owns *told = bpf_map_lookup_elem(&weft_owns, &zero);
+	struct owns *owns = bpf_map_lookup_elem(&weft_owns, &zero);
 
-	if (!f->tells || !told)
+	if (!f->tells || !owns)
 		return action;
 	for (__u32 i = 0; i < MOST_OWNS && i < f->tells; i++)
-		send_own(skb, f, &told->each[i]);
+		send_own(skb, f, &owns->each[i]);
 	return TC_ACT_SHOT;
 }

@@ -185,10 +185,10 @@ def segments() -> dict[str, tuple[bytes, Vector]]:
         frame = ethernet(hosts[1], hosts[0], IPV4 if version == 4 else IPV6, packet, tags)
         frame = pad(frame) if more.get("padded", True) else frame
         sequence, acknowledgement, flags = numbers
-        told = {"source": hosts[0], "source_port": ports[0], "destination": hosts[1], "destination_port": ports[1]}
+        addresses = {"source": hosts[0], "source_port": ports[0], "destination": hosts[1], "destination_port": ports[1]}
         ip = {"ip_source": str(ends[0]), "ip_destination": str(ends[1]), "dscp": tos >> 2, "ecn": tos & 3}
         numbered = {"sequence": sequence, "acknowledgement": acknowledgement, "flags": flags}
-        made[name] = frame, {"tags": tag_fields(tags), **told, **ip, **numbered, "data": data.hex()}
+        made[name] = frame, {"tags": tag_fields(tags), **addresses, **ip, **numbered, "data": data.hex()}
 
     syn, syn_ack = (ISN, 0, SYN), (0x0BADCAFE, ISN + 1, SYN | ACK)
     add("IPv4 SYN", 4, False, syn)

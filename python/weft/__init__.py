@@ -11,7 +11,7 @@ draw figures. `docs/python.md` is a walk-through.
 from __future__ import annotations
 
 TYPE_CHECKING = False
-"""As in `typing`, whose import takes longer than all that the command does before it is ready for Ctrl-C."""
+"""As in `typing`, whose import would take longer than everything else before the command can handle Ctrl-C."""
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any

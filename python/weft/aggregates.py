@@ -16,7 +16,7 @@ import polars as pl
 
 from . import reduction
 from .errors import ResultsError
-from .kept import ENTRY, Kept, Tables, compact, joined
+from .kept import ENTRY, CachedTables, Tables, compact, joined
 from .rows import flow_rows, rows
 from .run import FLOWS, SERIES, SUMMARY, Run, missing
 
@@ -59,7 +59,7 @@ class Aggregates:
         return self._heads
 
     def measured(self, samples: pl.LazyFrame) -> pl.LazyFrame:
-        """Those of the samples that are in their run's measurement window: after its start, up to its end."""
+        """The samples in their run's measurement window: after its start, up to its end."""
         windows = [(run, *head["window_ps"]) for run, head in self.heads().items()]
         bounds = pl.LazyFrame(windows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
         within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
@@ -148,7 +148,7 @@ class Aggregates:
         compute: Callable[[Sequence[str]], Tables],
     ) -> Tables:
         """The tables of the entries in `stamps`, in this order; what is missing or stale is computed and kept."""
-        file = None if self._folder is None else Kept(self._folder / name, reduction.VERSION)
+        file = None if self._folder is None else CachedTables(self._folder / name, reduction.VERSION)
         there, tables = ({}, {}) if file is None else file.load()
         missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]
         if missing:

@@ -1,4 +1,4 @@
-"""What the engine offers: schemes, transport profiles, flow sizes, the controller's settings, the scenarios' schema."""
+"""The engine's catalogue: schemes, transport profiles, flow sizes, the controller's settings, the scenarios' schema."""
 
 import json
 from typing import Any

@@ -18,7 +18,7 @@ STEPS = 20
 """Steps of the colour scale from idle to full."""
 WIDTH = 1120
 HOSTS_DRAWN = 160
-"""With more hosts than this, only switches are drawn: the hosts would be a grey band."""
+"""Maximum number of hosts drawn: more would be a grey band, so only switches are drawn."""
 DENSE = 1000
 """With more links than this, idle links are drawn faintly so as not to hide busy ones."""
 _THICK, _NAMELESS = 2.0, ".fabric text{display:none}.fabric .switch{fill:#4b5763}"

@@ -110,7 +110,7 @@ class PointFlows:
         return found.sort("at", maintain_order=True).drop("at")
 
     def _slow(self, rows: np.ndarray, seed_of: np.ndarray) -> np.ndarray:
-        """Those of `rows` that are listed, in order."""
+        """The listed flows of `rows`, in order."""
         ended = ~np.isnan(self._seconds[rows])
         never, rows = rows[~ended], rows[ended]
         never = never[np.lexsort((self._flow[never], seed_of[never]))]

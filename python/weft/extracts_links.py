@@ -24,9 +24,9 @@ class LinkSeries:
     step_ps: float
     """Length of a step."""
     utilisation: dict[str, Estimates]
-    """By scheme: mean share of the link's rate used in the step."""
+    """Mean share of the link's rate used in the step, by scheme."""
     queue: dict[str, Estimates]
-    """By scheme: largest sample of queued bytes in the step."""
+    """Largest sample of queued bytes in the step, by scheme."""
 
 
 @dataclass(frozen=True)

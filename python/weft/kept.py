@@ -1,4 +1,4 @@
-"""Tables kept in a file beside the results from which they were computed.
+"""Tables cached in a file next to the results from which they were computed.
 
 Every entry (a run, or a group of runs) has a stamp of its sources: an entry with another stamp is computed again. A
 file that is damaged, of another version or not readable counts as missing: it costs time, but never a wrong number.
@@ -26,7 +26,7 @@ _LONGEST = 1 << 26
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedTables:
     """A file of tables, and the version of the code that computes them."""
 
     path: Path

@@ -1,4 +1,4 @@
-"""Runs beside those of the baseline: which are compared, and over which flows."""
+"""Matches runs with those of the baseline: the runs compared, and the flows compared in them."""
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -44,7 +44,7 @@ def same_flows_of(results: Runs) -> bool:
 
 
 def _identities(results: Runs) -> dict[str, Hashable]:
-    """By run, what tells its measured flows from others; none for a run without flows.
+    """For each run, the condition that selects its measured flows; none for a run without flows.
 
     If some of its flows wait for others, their starts depend on the scheme: then the settings of the traffic that the
     sweep changes stand for the starts.

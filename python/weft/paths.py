@@ -42,10 +42,10 @@ class Row:
     estimates: dict[str, Estimate | None]
     collective: str = ""
     differences: dict[str, Difference | None] = field(default_factory=dict)
-    """Of collectives, how each column differs from the baseline's in the same seeds; empty without a baseline or if one
-    side is marked."""
+    """For collectives, the difference of each column from the baseline's in the same seeds; empty without a baseline or
+    if one side is marked."""
     mark: Mark | None = None
-    """Why its means say nothing, if runs of this point and scheme were not in a steady state."""
+    """Why its means are not shown, if runs of this point and scheme were not in a steady state."""
 
 
 _SIZES = "table_sizes"
@@ -175,7 +175,7 @@ COLLECTIVE_COLUMNS = (
 )
 """Rounds of a collective, or a trace whose flows wait for each other."""
 COMPARED_COLUMNS = ("completion_s", "longest_completion_s", "bound_ratio")
-"""Those of which lower is better; differences from the baseline are taken of them."""
+"""Columns where lower is better; their differences from the baseline are shown."""
 
 
 def _unfinished(collective: Json) -> int:
@@ -259,7 +259,7 @@ def _compared(
 
 
 def note(rows: Sequence[Row], baseline: str | None) -> str:
-    """What is below a table of `collectives`; empty without differences."""
+    """The note below a table of `collectives`; empty without differences."""
     found = [one for row in rows for one in row.differences.values() if one]
     if not found:
         return ""
@@ -302,7 +302,7 @@ def leads(rows: Sequence[Row]) -> list[str]:
 
 
 def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """As plain data for JSON."""
+    """The table as plain data for JSON."""
     return [
         {"point": row.point, "scheme": row.scheme, "mark": None if row.mark is None else row.mark.as_dict()}
         | {key: name for key in ("event", "collective") if (name := getattr(row, key))}

@@ -81,7 +81,7 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
 
 
 def _refuse_stale(module: Path) -> None:
-    """Raise `PluginError` if a module is missing, or older than one of its sources, which cargo lists beside it."""
+    """Raise `PluginError` if a module is missing, or older than one of the sources that cargo lists for it."""
     if not module.exists():
         raise PluginError(
             f"there is no plugin {module}", f"build it: {_command(module)}, or give its crate's directory"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TOO_LITTLE, _TOO_SOON = 0.1, 3.0
-"""With less work (in runs) and less time (in seconds) than this, the pace is still that of the start."""
+"""Work (in runs) and time (in seconds) below which the pace is still that of the start."""
 
 
 @dataclass

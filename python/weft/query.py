@@ -96,7 +96,7 @@ class Database:
 
     @contextmanager
     def _columns_named(self, sql: str) -> Iterator[None]:
-        """Where a column is unknown, suggest those of the views in the query."""
+        """For an unknown column, suggest the columns of the views in the query."""
         try:
             yield
         except QueryError as error:

@@ -1,4 +1,4 @@
-"""One run as a few rows: what tables and figures need of its flows, samples and summary.
+"""One run as a few rows: the part of its flows, samples and summary that tables and figures need.
 
 Every number is exactly the one computed from all rows, because sums, counts, maxima and values per run lose nothing
 that a comparison of runs needs. Each function takes some runs at a time, so memory depends on their number only.
@@ -16,7 +16,7 @@ from .kept import ENTRY, Tables
 from .metrics import METRICS
 
 VERSION = "5"
-"""To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
+"""Change this with any definition here or in `weft.metrics`: cached tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
 TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
@@ -115,7 +115,7 @@ def _scalars(clock: pl.DataFrame, queues: pl.DataFrame, bounds: pl.DataFrame) ->
 
 
 def table_sizes(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
-    """Of each sampled table size, one row per run: sum and number of sample times in the window, and the largest.
+    """For each sampled table size, one row per run: sum and number of sample times in the window, and the largest.
 
     The window ends with the run, as table sizes after it are unknown. The columns are ``flow_entries_sum``, ``_times``
     and ``_most``; null without a sample.

@@ -90,7 +90,7 @@ class Results(Runs):
             return database.frame(sql)
 
     def scan(self, file: str) -> pl.LazyFrame:
-        """The rows of a file of every finished run as they are stored, with the columns that tell runs apart."""
+        """The rows of a file of every finished run as they are stored, with the columns that identify the run."""
         paths = self.files(file)
         runs = self.run_table().with_columns(pl.Series("file", paths))
         return (

@@ -161,7 +161,7 @@ class Runs:
 
     @cached_property
     def aggregates(self) -> Aggregates:
-        """What tables and figures need of the finished runs, without their rows."""
+        """The data of finished runs that tables and figures need, without their rows."""
         folder = self.path / FOLDER if self.keeps else None
         return Aggregates(self.at_least_one(), folder, lambda *done: self.watch(*done))
 

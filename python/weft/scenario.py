@@ -36,7 +36,7 @@ class Outcome:
     skipped: int
     failed: list[dict[str, Any]]
     repeated: int = 0
-    """Of the runs done, those that had results and were simulated again for their captures."""
+    """Finished runs that already had results and were simulated again for their captures."""
     captures: list[dict[str, Any]] = field(default_factory=list)
     """The captures made: ``path``, ``frames``; ``left_out`` and ``full_at`` where the limit was reached."""
     captures_kept: int = 0
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Capture:
-    """What `Scenario.execute` captures of each run.
+    """The frames that `Scenario.execute` captures in each run.
 
     Attributes:
         targets: Links (``l0->s0`` in one direction, ``l0-s0`` in both) and flows (``flow:17``).

@@ -35,7 +35,7 @@ class _Part(Results):
 
     @property
     def identities(self) -> set[str]:
-        """Seed and swept values of each run, which tell the runs of a scenario apart."""
+        """Seed and swept values of each run, which identify the runs of a scenario."""
         entries = self._index["runs"]
         return {json.dumps([entry.get("seed"), entry.get("overrides")], sort_keys=True) for entry in entries}
 

@@ -40,7 +40,7 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def as_dict(self) -> dict[str, float | None]:
-        """As plain data for JSON."""
+        """The estimate as plain data for JSON."""
         return {"mean": self.mean, "low": self.low, "high": self.high}
 
     @property

@@ -16,7 +16,7 @@ from .labels import column, plural
 from .runs import Runs
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
-"""What stands in the place of a mean, by state.
+"""The label shown instead of a mean, by state.
 
 Runs that are ``steady``, ``static`` or ``not-judged``, and those of an earlier version, are not marked.
 """
@@ -29,7 +29,7 @@ class Mark:
     """Why the means of a group of runs say nothing."""
 
     label: str
-    """What stands in the place of a mean."""
+    """The label shown instead of a mean."""
     runs: int
     """Runs that are marked."""
     of: int
@@ -44,7 +44,7 @@ class Mark:
         return f"{self.label}{how_many}: {self.reason}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """The mark as plain data for JSON."""
         return {"label": self.label, "runs": self.runs, "of": self.of, "reason": self.reason}
 
 

@@ -72,7 +72,7 @@ class Summary:
     """The finished points without any measured flow."""
 
     def signs(self) -> list[str]:
-        """What each sign after a number of the table means, one sentence each."""
+        """The meaning of each sign after a number of the table, one sentence each."""
         found = [one for row in self.rows for one in row.differences.values() if one]
         few = {metric.title: metric.least for row in self.rows for metric in METRICS if row.few(metric)}
         counted = (
@@ -115,7 +115,7 @@ class Summary:
         return ["No point was in a steady state, so there are no means to show.", *self.unsteady()]
 
     def frame(self) -> pl.DataFrame:
-        """As a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
+        """The summary as a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
 
         With a baseline also the paired difference, `<key>_diff…`, and the ratio, `<key>_ratio…`.
         """
@@ -141,7 +141,7 @@ class Summary:
         return pl.DataFrame(records, schema_overrides=kinds | {"mark": pl.String}, infer_schema_length=None)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """The summary as plain data for JSON."""
         return {
             "by": self.by,
             "baseline": self.baseline,

@@ -61,7 +61,7 @@ class Fabric(Graph):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Fabric:
-        """From the `nodes` and `links` of the engine or of a ``summary.json``."""
+        """Create it from the `nodes` and `links` of the engine or of a ``summary.json``."""
         nodes = [
             Node(
                 name=str(n["name"]),
@@ -150,7 +150,7 @@ class Fabric(Graph):
         return parallels
 
     def to_networkx(self) -> Any:
-        """As a `networkx.DiGraph`; nodes carry role, tier, pod and pos, edges rate_bps, delay_s and up."""
+        """The graph as a `networkx.DiGraph`; nodes carry role, tier, pod and pos, edges rate_bps, delay_s and up."""
         import networkx
 
         graph = networkx.DiGraph(name=self.name)

@@ -1,6 +1,6 @@
-"""What is compared: variants, schemes with their parameters or, with a single scheme, the values of another key.
+"""The compared variants: named ones, schemes with their parameters or, with one scheme, values of another key.
 
-What a baseline may be is checked by the same rules in `crates/scenario/src/baseline.rs`.
+The same rules check a baseline in `crates/scenario/src/baseline.rs`.
 """
 
 import json

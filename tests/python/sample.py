@@ -146,9 +146,9 @@ def series_table(scheme: str, load: float, seed: int, links: list[str], samples:
 
 
 @lru_cache(maxsize=128)
-def run_files(told: str, seed: int, k: int, flows: int, samples: int) -> dict[str, bytes]:
+def run_files(text: str, seed: int, k: int, flows: int, samples: int) -> dict[str, bytes]:
     """The files of a finished run with overrides, as JSON; kept, as many tests write the same runs."""
-    overrides = json.loads(told)
+    overrides = json.loads(text)
     scheme, load = str(overrides.get("scheme.name", "ecmp")), float(overrides.get("traffic.load", 0.4))
     nodes, cables = fat_tree(k)
     ends = [pair for a, b in cables for pair in ((a, b), (b, a))]

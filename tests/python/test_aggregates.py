@@ -16,7 +16,7 @@ import sample
 from weft import Results, aggregates, extracts, paths
 from weft.content import Content
 from weft.extracts_links import link_series
-from weft.kept import ENTRY, Kept
+from weft.kept import ENTRY, CachedTables
 from weft.metrics import METRICS
 from weft.reporting import details
 from weft.statistics import ecdf, ecdf_of_counts, estimate
@@ -176,7 +176,7 @@ def test_a_part_of_the_runs_has_its_own_numbers_and_leaves_the_others_kept(own_d
     assert part.aggregates.classes()[ENTRY].unique(maintain_order=True).to_list() == some
     touch(part.finished[0].path / "flows.parquet")
     assert results.only(some).aggregates.whole()[ENTRY].to_list() == some
-    assert len(Kept(files(own_dir)["flows"], aggregates.reduction.VERSION).load()[0]) == len(results.finished)
+    assert len(CachedTables(files(own_dir)["flows"], aggregates.reduction.VERSION).load()[0]) == len(results.finished)
     assert numbers(own_dir) == whole
 
 
@@ -222,6 +222,6 @@ def test_a_stopped_reading_keeps_what_it_has_read(own_dir, keeps):
     results.watch = stop
     with pytest.raises(KeyboardInterrupt):
         summarise(results)
-    stamps, _ = Kept(files(own_dir)["flows"], aggregates.reduction.VERSION).load()
+    stamps, _ = CachedTables(files(own_dir)["flows"], aggregates.reduction.VERSION).load()
     assert 0 < len(stamps) < len(results.finished)
     assert summarise(Results(own_dir)).as_dict() == summarise(Results(own_dir)).as_dict()

@@ -92,9 +92,9 @@ def test_a_link_tells_its_means_with_intervals(page_in_use, results):
     title, *lines, last = tooltip_of(page_in_use, "e0 → a0")
     assert title == "e0 → a0: 1.00 Gbps, 25.0 µs"
     assert last == "In brackets: 95 % interval of the mean over seeds"
-    told = [("utilisation", ("", " used"), 1), ("drops", ("", " drops per run"), float("inf"))]
-    told += [("max_queue_bytes", ("largest queue ", ""), float("inf"))]
-    for (column, words, most), line in zip(told, lines, strict=True):
+    expected = [("utilisation", ("", " used"), 1), ("drops", ("", " drops per run"), float("inf"))]
+    expected += [("max_queue_bytes", ("largest queue ", ""), float("inf"))]
+    for (column, words, most), line in zip(expected, lines, strict=True):
         agrees(line, words, estimate(by_seed(results, "load 0.4", "spray", column).values()), most)
     go(page_in_use, "point=load 0.4&scheme=spray&link=e0 → a0")
     facts = page_in_use.locator("#link-facts").inner_text().split("\n")
@@ -120,7 +120,7 @@ def test_a_link_tells_its_means_in_a_step_with_intervals(page_in_use, results):
     ("view", "column", "metric", "most"),
     [("utilisation", "utilisation", "link_utilisation", 1), ("queue", "max_queue_bytes", "queue_bytes", float("inf"))],
 )
-def test_a_difference_is_told_with_both_schemes_and_intervals(page_in_use, results, view, column, metric, most):
+def test_a_difference_is_shown_with_both_schemes_and_intervals(page_in_use, results, view, column, metric, most):
     names = ("spray", "ecmp")
     go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}")
     _, first, second, change, _ = tooltip_of(page_in_use, "e0 → a0")
@@ -190,12 +190,12 @@ def test_tooltips_are_within_a_narrow_window(page):
     assert box["x"] + box["width"] <= 400
 
 
-@pytest.mark.parametrize(("width", "told"), [(400, True), (1200, False)])
-def test_a_drawing_that_scrolls_says_so(page, width, told):
+@pytest.mark.parametrize(("width", "scrolls"), [(400, True), (1200, False)])
+def test_a_drawing_that_scrolls_says_so(page, width, scrolls):
     page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("(d => d.scrollWidth > d.clientWidth)(document.querySelector('.drawing'))") == told
-    assert page.locator(".sideways").is_visible() == told
-    if told:
+    assert page.evaluate("(d => d.scrollWidth > d.clientWidth)(document.querySelector('.drawing'))") == scrolls
+    assert page.locator(".sideways").is_visible() == scrolls
+    if scrolls:
         page.locator(".drawing").focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function("document.querySelector('.drawing').scrollLeft > 0")
@@ -273,9 +273,9 @@ def test_a_link_is_down_at_the_end_only_at_the_points_whose_events_take_it_down(
 @pytest.mark.parametrize("time", ["", "&time=9"])
 def test_differences_have_rounded_and_possible_limits(page_in_use, view, time):
     go(page_in_use, f"point=load 0.4&scheme=spray&second=ecmp&minus=yes&view={view}{time}")
-    told = [text for text in page_in_use.locator(".fabric .links line").all_text_contents() if "difference" in text]
-    assert len(told) > 90
-    for text in told:
+    texts = [text for text in page_in_use.locator(".fabric .links line").all_text_contents() if "difference" in text]
+    assert len(texts) > 90
+    for text in texts:
         for value, unit in re.findall(r"([\d.,]+) (points|k?B)", text):
             assert len(value.replace(",", "").replace(".", "").lstrip("0")) <= 4, text
             assert unit != "points" or float(value) <= 100, text
@@ -290,9 +290,9 @@ def test_the_difference_of_a_link_is_below_the_drawing_and_in_the_csv(page_in_us
         rows = list(csv.DictReader(io.StringIO(saved(page_in_use, '[data-csv="fabric-drawing"]'))))
         of_link = {row["scheme"]: row for row in rows if (row["from"], row["to"]) == ("e0", "a0")}
         assert of_link["spray"]["minus"] == "ecmp"
-        told = [number(text) for text in re.fullmatch(r"(.+) \((.+) to (.+)\)", change.replace("+", "")).groups()]
+        shown = [number(text) for text in re.fullmatch(r"(.+) \((.+) to (.+)\)", change.replace("+", "")).groups()]
         ends = [float(of_link["spray"][f"utilisation_difference{end}"]) for end in ("", "_low", "_high")]
-        assert ends == pytest.approx(told, rel=0.006, abs=1e-4)
+        assert ends == pytest.approx(shown, rel=0.006, abs=1e-4)
         assert of_link["ecmp"]["minus"] == of_link["ecmp"]["queue_bytes_difference"] == ""
 
 

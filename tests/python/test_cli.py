@@ -120,11 +120,11 @@ def test_the_hint_about_a_full_disk_replaces_no_other(monkeypatch):
         def raise_it():
             raise error
 
-        told = []
-        monkeypatch.setattr(shell, "fail", lambda _, hint, code: told.append((hint, code)) or typer.Exit(code))
+        failures = []
+        monkeypatch.setattr(shell, "fail", lambda _, hint, code: failures.append((hint, code)) or typer.Exit(code))
         with pytest.raises(typer.Exit):
             shell.guarded(raise_it)()
-        ((hint, code),) = told
+        ((hint, code),) = failures
         assert code == shell.BAD_INPUT
         return hint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from weft.studies.base import Means
+from weft.studies.base import RunOptions
 from weft.studies.collectives import Collectives, claims, figures, parts, setups
 from weft.studies.collectives.table import SCHEMA
 from weft.studies.outcome import Size, Verdict
@@ -120,7 +120,7 @@ def test_every_way_runs_and_the_tables_have_all_of_them(tmp_path, monkeypatch, s
         monkeypatch.setattr(setups, "ROUNDS", 4)
         monkeypatch.setattr(parts, "WARM_UP", 1)
     study = Collectives()
-    outcome = study.run(tmp_path / "study", Size.quick, Means())
+    outcome = study.run(tmp_path / "study", Size.quick, RunOptions())
     cases = len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
     table = pl.read_csv(tmp_path / "study" / "collectives.csv")
     assert len(table) == cases * seeds * setups.ROUNDS

@@ -26,7 +26,7 @@ REDUCE = (
 )
 
 
-def told(result):
+def printed(result):
     return " ".join((result.stdout + result.stderr).split())
 
 
@@ -95,8 +95,8 @@ def test_one_value_of_several_keys_is_stored_with_its_key(weft, written, tmp_pat
     done = weft("run", written(PLAIN + sweep), "-o", out, "--baseline", "queue=90 kB")
     assert done.exit_code == 0, done.stderr
     assert json.loads((out / "sweep.json").read_text())["baseline"] == "fabric.queue=90 kB"
-    assert "difference from ecmp queue=90 kB" in told(done)
-    assert "difference from ecmp queue=90 kB" in told(weft("summary", out))
+    assert "difference from ecmp queue=90 kB" in printed(done)
+    assert "difference from ecmp queue=90 kB" in printed(weft("summary", out))
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_variants_with_a_sweep_have_the_baselines_that_tables_show(
     out, options = tmp_path / "r", [option for change in sets for option in ("--set", change)]
     done = weft("run", written(f"{PLAIN}{both}{text}\n"), "-o", out, *options, "--baseline", baseline)
     assert done.exit_code == 0, done.stderr
-    assert f"difference from {label}," in told(done)
+    assert f"difference from {label}," in printed(done)
     assert Results(out).baseline == label
     refused = weft("run", written(f"{PLAIN}{both}{text}\n"), "-o", out, *options, "--baseline", "c")
-    assert refused.exit_code == 2 and "`c`" in told(refused) and label.partition("=")[2] in told(refused)
+    assert refused.exit_code == 2 and "`c`" in printed(refused) and label.partition("=")[2] in printed(refused)
 
 
 def test_a_stored_baseline_without_runs_is_a_warning(weft, tmp_path):
@@ -151,9 +151,9 @@ def test_a_stored_baseline_without_runs_is_a_warning(weft, tmp_path):
     for command in ("summary", "report", "plot"):
         done = weft(command, directory, *(["--format", "svg", "--only", "fct-mean"] if command == "plot" else []))
         assert done.exit_code == 0, done.stderr
-        assert "the baseline `conga` is ignored: no finished run" in told(done), command
+        assert "the baseline `conga` is ignored: no finished run" in printed(done), command
     assert summarise(Results(directory)).baseline is None
-    assert "ignored" not in told(weft("summary", directory, "--baseline", "ecmp"))
+    assert "ignored" not in printed(weft("summary", directory, "--baseline", "ecmp"))
     assert weft("summary", directory, "--baseline", "conga").exit_code != 0
 
 
@@ -162,9 +162,9 @@ def test_a_sweep_over_one_key_is_compared_like_schemes(weft, written, tmp_path, 
     out = tmp_path / "r"
     done = weft("run", written(PROFILES), "-o", out, "--baseline", baseline)
     assert done.exit_code == 0, done.stderr
-    assert "difference from ecmp profile=ns3-3.37, same flows" in told(done)
-    assert "difference from ecmp profile=ns3-3.37" in told(weft("summary", out))
-    assert "difference from ecmp profile=linux" in told(weft("summary", out, "--baseline", "linux"))
+    assert "difference from ecmp profile=ns3-3.37, same flows" in printed(done)
+    assert "difference from ecmp profile=ns3-3.37" in printed(weft("summary", out))
+    assert "difference from ecmp profile=linux" in printed(weft("summary", out, "--baseline", "linux"))
     assert weft("report", out, "--baseline", "linux").exit_code == 0
     page = (out / "report.html").read_text()
     assert "difference from <b>ecmp profile=linux</b>" in page
@@ -179,21 +179,21 @@ def test_looking_with_another_baseline_is_no_other_experiment(weft, written, tmp
     for baseline in ("linux", "ns3-3.37"):
         again = weft("run", file, "-o", out, "--baseline", baseline)
         assert again.exit_code == 0, again.stderr
-        assert f"difference from ecmp profile={baseline}" in told(again)
+        assert f"difference from ecmp profile={baseline}" in printed(again)
     file.write_text(f'# a comment\n{PROFILES}[measure]\nbaseline = "linux"\n')
     assert weft("run", file, "-o", out).exit_code == 0
     assert Results(out).baseline == "ecmp profile=linux"
     assert {run.id: (run.path / "summary.json").stat().st_mtime_ns for run in Results(out).runs} == before
     refused = weft("run", file, "-o", out, "--set", "traffic.load=0.2")
     assert refused.exit_code != 0
-    assert "traffic.load (0.3 -> 0.2)" in told(refused)
+    assert "traffic.load (0.3 -> 0.2)" in printed(refused)
 
 
 def test_a_numeric_key_is_compared_where_a_value_is_the_baseline(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"traffic.load": [0.2, 0.4]}, seeds=2, flows=60, samples=4)
     assert Results(directory).compared is None
     assert "Signed" not in weft("summary", directory).stdout
-    text = told(weft("summary", directory, "--baseline", "0.2"))
+    text = printed(weft("summary", directory, "--baseline", "0.2"))
     assert "difference from ecmp load=0.2, same seed" in text
     assert weft("report", directory, "--baseline", "load=0.4").exit_code == 0
     refused = weft("summary", directory, "--baseline", "0.3")
@@ -214,7 +214,7 @@ def test_variants_are_compared_like_schemes(weft, written, tmp_path):
     assert "tcp  (2 seeds)" in listed and "uec  (2 seeds)" in listed
     done = weft("run", file, "-o", out, "--baseline", "tcp")
     assert done.exit_code == 0, done.stderr
-    assert "difference from tcp, same flows" in told(done)
+    assert "difference from tcp, same flows" in printed(done)
     found = Results(out)
     assert found.schemes == ["tcp", "uec"]
     assert {run.overrides["variant"] for run in found.runs} == {"tcp", "uec"}
@@ -223,7 +223,7 @@ def test_variants_are_compared_like_schemes(weft, written, tmp_path):
     assert weft("report", out).exit_code == 0
     assert weft("query", out, "select distinct scheme from runs order by 1").exit_code == 0
     refused = weft("run", file, "-o", out, "--baseline", "rose")
-    assert "no variant `rose` in this scenario" in told(refused)
+    assert "no variant `rose` in this scenario" in printed(refused)
     one = weft("run", file, "-o", tmp_path / "one", "--set", "variant=uec")
     assert one.exit_code == 0, one.stderr
     assert Results(tmp_path / "one").schemes == ["uec"]
@@ -297,7 +297,7 @@ def two(tmp_path):
 
 
 def test_directories_are_compared_side_by_side(weft, two):
-    text = told(weft("summary", *two))
+    text = printed(weft("summary", *two))
     assert "difference from before, same flows" in text
     table = json.loads(weft("summary", *two, "--json", "--baseline", "after").stdout)
     assert table["baseline"] == "after" and table["same_flows"]
@@ -314,7 +314,7 @@ def test_directories_are_compared_side_by_side(weft, two):
 
 def test_directories_with_other_flows_say_so(weft, two):
     other = sample.write_results(two[0].parent / "other", {"scheme.name": ["ecmp"]}, seeds=3, flows=50, samples=4)
-    assert "difference from before, same seed" in told(weft("summary", two[0], other))
+    assert "difference from before, same seed" in printed(weft("summary", two[0], other))
 
 
 def test_directories_without_a_common_point_say_so(weft, tmp_path):
@@ -322,15 +322,15 @@ def test_directories_without_a_common_point_say_so(weft, tmp_path):
     other = sample.write_results(tmp_path / "B", {}, seeds=2, flows=60, samples=4)
     index = json.loads((other / "sweep.json").read_text())
     (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
-    text = told(weft("summary", one, other))
+    text = printed(weft("summary", one, other))
     assert "no point in common, so no differences: A has load 0.2, load 0.4; B has one point without swept keys" in text
     for run in index["runs"]:
         run["overrides"], run["seed"] = {"traffic.load": 0.4}, run["seed"] + 10
     (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
-    assert "no seed in common, so no differences: A and B" in told(weft("summary", one, other))
+    assert "no seed in common, so no differences: A and B" in printed(weft("summary", one, other))
     index["runs"][0]["seed"] = 1
     (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
-    assert "in common" not in told(weft("summary", one, other))
+    assert "in common" not in printed(weft("summary", one, other))
 
 
 def test_the_name_of_a_scheme_is_that_of_the_first_directory(weft, tmp_path):
@@ -346,7 +346,7 @@ def test_the_name_of_a_scheme_is_that_of_the_first_directory(weft, tmp_path):
     assert alone["baseline"] == "C"
     refused = weft("summary", *both, "--baseline", "conga")
     assert refused.exit_code != 0
-    text = told(refused)
+    text = printed(refused)
     assert f"no scheme `conga` in {both[0]}, {both[1]}: choose from A single_path, A ecmp, B single_path" in text
 
 
@@ -360,7 +360,7 @@ def test_directories_of_one_scenario_are_merged(weft, tmp_path):
     table = json.loads(weft("summary", tmp_path / "a", tmp_path / "b", "--json").stdout)
     assert {row["scheme"] for row in table["rows"]} == {"single_path", "ecmp", "spray"}
     assert all(row["seeds"] == [1, 2, 11, 12] for row in table["rows"])
-    assert "given twice" in told(weft("summary", tmp_path / "a", tmp_path / "a"))
+    assert "given twice" in printed(weft("summary", tmp_path / "a", tmp_path / "a"))
 
 
 def test_directories_with_equal_runs_of_one_scenario_are_compared(weft, tmp_path):

@@ -224,11 +224,11 @@ def test_where_late_copies_are_many_those_of_a_switch_are_one_line():
     trace = follow(plan, points=points)
     scene = trace.scenes[0]
     late = [line for line in Story(trace, scene).lines() if line["kind"] == "late"]
-    told = sum(int(re.match(r"drops (\d+) late cop", line["text"])[1]) for line in late)
-    assert told == scene.late > 150 > len(late)
+    dropped = sum(int(re.match(r"drops (\d+) late cop", line["text"])[1]) for line in late)
+    assert dropped == scene.late > 150 > len(late)
 
 
-def test_what_a_switch_takes_in_is_not_told_as_lost(traces):
+def test_frames_consumed_by_a_switch_are_not_shown_as_lost(traces):
     lines = Story(traces["tcp_path"], traces["tcp_path"].scenes[1]).lines()
     assert not [line for line in lines if line["kind"] == "loss" and "Reply" in line["text"]]
 

@@ -184,9 +184,9 @@ for words in json.loads(sys.argv[1]):
 
 def printed(*commands: list[object]) -> list[tuple[int, str, str]]:
     """The output of `weft` in a separate process, with its own terminal detection."""
-    told = json.dumps([[str(word) for word in words] for words in commands])
+    arguments = json.dumps([[str(word) for word in words] for words in commands])
     done = subprocess.run(
-        [sys.executable, "-c", ONE_AFTER_ANOTHER, told],
+        [sys.executable, "-c", ONE_AFTER_ANOTHER, arguments],
         capture_output=True,
         env={**os.environ, "COLUMNS": "2000", "PYTHONIOENCODING": "utf-8"},
         check=True,
@@ -245,9 +245,9 @@ def test_commands_print_any_name_as_text(outputs, name):
     assert len(of_fabric) == (3 if name in OF_NODES.values() else 0)
     if of_fabric:
         assert [code for code, _, _ in of_fabric] == [0, 0, 2], of_fabric
-        (_, drawn, _), (_, told, _), (_, _, refused) = of_fabric
+        (_, drawn, _), (_, shown_json, _), (_, _, refused) = of_fabric
         assert squeezed(shown) in squeezed(drawn)
-        assert name in json.loads(told)["name"]
+        assert name in json.loads(shown_json)["name"]
         assert f"{shown}nobody" in refused
 
 

@@ -86,7 +86,7 @@ def test_a_machine_that_has_everything_is_left_alone(machine: Machine) -> None:
     assert not machine.calls("apt-get")
 
 
-def test_without_sudo_root_is_told_one_command_for_all_that_is_missing(machine: Machine) -> None:
+def test_without_sudo_the_error_names_one_root_command_for_all_that_is_missing(machine: Machine) -> None:
     machine.lacks("sudo", "cc", "cargo")
     done = machine.install()
     assert done.returncode == 1

@@ -14,7 +14,7 @@ import sample
 import weft
 from chromium import opened
 from weft.results import Results
-from weft.studies.base import Means, Simulated
+from weft.studies.base import RunOptions, Simulated
 from weft.studies.load_balancing import (
     LoadBalancing,
     claims,
@@ -372,7 +372,7 @@ def tiny(tmp_path_factory):
             return [Simulated(setup.name, setup.scenario()) for setup in few]
 
     out = tmp_path_factory.mktemp("load-balancing") / "study"
-    return Tiny(), out, Tiny().run(out, Size.quick, Means(jobs=2))
+    return Tiny(), out, Tiny().run(out, Size.quick, RunOptions(jobs=2))
 
 
 def test_a_run_gives_rows_tables_and_figures(tiny):

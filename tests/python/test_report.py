@@ -185,8 +185,10 @@ def test_flows_are_compared_with_themselves_under_another_scheme(html, results):
     assert part["total"] == len(wide)
     for i, place in enumerate(zip(part["seed"], part["flow"], strict=True)):
         for row, value in zip(part["fct"], known[place], strict=True):
-            told = None if row[i] == 0 else part["low"] * 2.718281828459045 ** ((row[i] - 1) / 64999 * part["span"])
-            assert told == (None if value is None else pytest.approx(value, rel=2e-4))
+            unpacked_s = (
+                None if row[i] == 0 else part["low"] * 2.718281828459045 ** ((row[i] - 1) / 64999 * part["span"])
+            )
+            assert unpacked_s == (None if value is None else pytest.approx(value, rel=2e-4))
     for i, j, (*_, pooled) in part["pairs"]:
         one, other = (wide[part["schemes"][at]] for at in (i, j))
         faster, slower, equal, only_first, only_second, *ratio = pooled

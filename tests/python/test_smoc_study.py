@@ -20,7 +20,7 @@ from weft.emulation import mptcp, openvswitch
 from weft.emulation.errors import EmulationError
 from weft.errors import OutputError
 from weft.results import Results
-from weft.studies.base import Means, settled
+from weft.studies.base import RunOptions, settled
 from weft.studies.outcome import Size, Verdict
 from weft.studies.smoc import claims, emulated, figures, inside, simulated, transfers
 from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Extent, Setup, setups
@@ -124,7 +124,7 @@ UNDER_HOGS = {
 
 def test_a_run_beside_processes_that_took_all_time_counts_as_saturated(monkeypatch, tmp_path, jail):
     monkeypatch.setitem(globals(), "observed", lambda setup: OBSERVED(setup, processors=UNDER_HOGS))
-    runs = gather([part().carry_out(tmp_path / "out", Means())])
+    runs = gather([part().carry_out(tmp_path / "out", RunOptions())])
     assert all(run.saturated for run in runs)
     assert {run.own_share for run in runs} == {UNDER_HOGS["own_share"]}
     slower = [replace(run, throughput_bps=tuple(0.5 * bps for bps in run.throughput_bps)) for run in runs]
@@ -303,11 +303,11 @@ def jail(monkeypatch):
     """Runs that end at once; yields the ids of the executed ones."""
     carried_out = []
 
-    def follow(module, directory, told):
+    def follow(module, directory, on_event):
         setup = Setup.from_json(json.loads((directory / "options.json").read_text())["setup"])
         carried_out.append(setup.id)
-        told({"event": "stage", "stage": "building", "fraction": 0.0})
-        told({"event": "progress", "time_s": 3.0})
+        on_event({"event": "stage", "stage": "building", "fraction": 0.0})
+        on_event({"event": "progress", "time_s": 3.0})
         if setup.subflows == 8:
             raise EmulationError("eight is too many")
         (directory / "observed.json").write_text(json.dumps(observed(setup)))
@@ -322,7 +322,7 @@ def part(counts=(1, 2, 4), topology=Topology.isolated, rate=RATE) -> Transfers:
 
 def test_a_run_becomes_a_result_that_others_can_read(jail, tmp_path):
     events = []
-    results = part().carry_out(tmp_path / "out", Means(progress=events.append))
+    results = part().carry_out(tmp_path / "out", RunOptions(progress=events.append))
     assert jail == [
         f"{scheme}-subflows-{count}-seed{seed}"
         for seed in (1, 2)
@@ -347,7 +347,7 @@ def test_a_run_becomes_a_result_that_others_can_read(jail, tmp_path):
 
 
 def test_results_are_read_as_what_was_measured(jail, tmp_path):
-    found = gather([part().carry_out(tmp_path / "out", Means())])
+    found = gather([part().carry_out(tmp_path / "out", RunOptions())])
     first = found[0]
     assert first.setup == Setup(Topology.isolated, SMOC, 4, 1, RATE, 6)
     assert first.share == pytest.approx(0.94)
@@ -413,7 +413,7 @@ def test_the_last_look_at_subflows_that_carried_data_is_kept(monkeypatch, looks,
 
 
 def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_results):
-    results = part().carry_out(tmp_path / "out", Means())
+    results = part().carry_out(tmp_path / "out", RunOptions())
     own, other = results.finished[0], engine_results.finished[0]
     for file in ("flows.parquet", "series.parquet"):
         assert pl.read_parquet_schema(own.path / file) == pl.read_parquet_schema(other.path / file), file
@@ -427,7 +427,7 @@ def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_resu
 
 
 def test_what_a_page_shows_over_time_is_what_arrived(jail, tmp_path):
-    results = part().carry_out(tmp_path / "out", Means())
+    results = part().carry_out(tmp_path / "out", RunOptions())
     over_time = extracts.throughput_over_time(results).filter(pl.col("class") == transfers.CLASS)
     assert over_time["bps"].to_list() == pytest.approx([0.94 * 4 * RATE] * len(over_time))
     assert over_time["time_s"].max() == pytest.approx(6 - PACE / 2)
@@ -445,7 +445,7 @@ def test_links_that_are_sampled_less_often_are_not_shown_idle_between(jail, tmp_
         return OBSERVED(setup, **changes) | {"series": rows}
 
     monkeypatch.setitem(globals(), "observed", often)
-    results = part().carry_out(tmp_path / "out", Means())
+    results = part().carry_out(tmp_path / "out", RunOptions())
     assert set(extracts.largest_queue(results)["bytes"]) == {1000.0}
     share = extracts.queue_exceedance(results)["share"]
     ports = sum(link["from"].startswith("s") for link in results.summaries()[0]["links"])
@@ -471,7 +471,7 @@ def test_the_emulated_study_names_a_report_that_can_be_made(jail, monkeypatch, w
 
 
 def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
-    results = part().carry_out(tmp_path / "out", Means())
+    results = part().carry_out(tmp_path / "out", RunOptions())
     file = results.finished[0].path / "flows.parquet"
     pl.read_parquet(file).drop("out_of_order", "drops").write_parquet(file)
     for command in ("summary", "report"):
@@ -482,28 +482,28 @@ def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
 
 
 def test_what_is_there_is_not_run_again(jail, tmp_path):
-    part().carry_out(tmp_path / "out", Means())
+    part().carry_out(tmp_path / "out", RunOptions())
     jail.clear()
     events = []
     gone = tmp_path / "out" / "runs" / f"{SPANNING_TREE}-subflows-4-seed2"
     for file in gone.iterdir():
         file.unlink()
     gone.rmdir()
-    part().carry_out(tmp_path / "out", Means(progress=events.append))
+    part().carry_out(tmp_path / "out", RunOptions(progress=events.append))
     assert jail == [f"{SPANNING_TREE}-subflows-4-seed2"]
     assert [event["event"] for event in events].count("run_skipped") == 7
 
 
 def test_a_directory_of_other_runs_is_refused(jail, tmp_path):
-    part().carry_out(tmp_path / "out", Means())
+    part().carry_out(tmp_path / "out", RunOptions())
     with pytest.raises(OutputError, match="contains other runs, or runs of another version"):
-        part(rate=100_000_000).carry_out(tmp_path / "out", Means())
+        part(rate=100_000_000).carry_out(tmp_path / "out", RunOptions())
 
 
 def test_a_run_that_fails_is_said_at_the_end_and_the_others_stay(jail, tmp_path):
     events = []
     with pytest.raises(OutputError, match="2 emulated runs failed; the first: smoc, subflows=8, seed 1: eight"):
-        part(COUNTS).carry_out(tmp_path / "out", Means(progress=events.append))
+        part(COUNTS).carry_out(tmp_path / "out", RunOptions(progress=events.append))
     assert [event["event"] for event in events].count("run_failed") == 2
     assert len(Results(tmp_path / "out").finished) == 8
 
@@ -537,7 +537,7 @@ def test_what_is_run_follows_from_the_kernel(monkeypatch, datapath, netem, rate,
 def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     study = emulated.SmocEmulated()
     results = {
-        f"topology-{topology:d}": part(topology=topology).carry_out(tmp_path / f"{topology:d}", Means())
+        f"topology-{topology:d}": part(topology=topology).carry_out(tmp_path / f"{topology:d}", RunOptions())
         for topology in LOCAL
     }
     outcome = study.judge(results)
@@ -561,7 +561,7 @@ def shortened(extent: Extent, directory: Path) -> Path:
     """The simulated study with this extent; only command-line arguments may change it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(simulated.EXTENTS, Size.quick, extent)
-        simulated.Smoc().run(directory, Size.quick, Means())
+        simulated.Smoc().run(directory, Size.quick, RunOptions())
     return directory
 
 

@@ -332,9 +332,9 @@ def test_it_is_said_that_no_point_was_in_a_steady_state(tmp_path: Path, weft: An
         assert reason in page
     failed = weft("plot", found.path, "--only", "fct-mean")
     assert failed.exit_code != 0
-    told = weft("plot", found.path, "--format", "svg", "-o", tmp_path / "all")
-    assert told.exit_code == 0
-    for text in (failed.output, told.output):
+    plotted = weft("plot", found.path, "--format", "svg", "-o", tmp_path / "all")
+    assert plotted.exit_code == 0
+    for text in (failed.output, plotted.output):
         assert said in text
         assert reason in " ".join(text.split())
 

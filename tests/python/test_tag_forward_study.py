@@ -14,7 +14,7 @@ import weft
 from weft import _weft
 from weft.emulation import capacity
 from weft.results import Results
-from weft.studies.base import Means
+from weft.studies.base import RunOptions
 from weft.studies.outcome import Verdict
 from weft.studies.tag_and_forward import (
     claims,
@@ -68,14 +68,18 @@ def world(rounds=6, **changes) -> list[Measured]:
     effect |= changes
     runs = []
     for peer, key in zip(PEERS, ("ovs", "table", "tags"), strict=True):
-        told = {name: effect[name] for name in ("settings_s", "state", "seen", "datapath", "busy") if name in effect}
+        settings = {
+            name: effect[name] for name in ("settings_s", "state", "seen", "datapath", "busy") if name in effect
+        }
         for number in range(1, rounds + 1):
             wobble = 1 + 0.02 * (number % 3 - 1)
             echoes = {size: effect[key] * wobble * (1 + size / 1e5) for size in ECHO_SIZES}
             loads = dict.fromkeys(LOAD_SIZES, effect[f"{key}_pps"] * wobble)
             few = effect.get(f"{key}_few", effect[f"{key}_pps"]) * wobble
             transfers = {"packets": 1e9 * wobble}
-            runs.append(Measured(peer, RULES, number, echoes, 0, loads, loads, few, transfers, emulated(peer, **told)))
+            runs.append(
+                Measured(peer, RULES, number, echoes, 0, loads, loads, few, transfers, emulated(peer, **settings))
+            )
     return runs
 
 
@@ -265,7 +269,7 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     ticks = count()
     monkeypatch.setattr(capacity, "_times", lambda: [0, 0, 0, 20 * next(ticks), 0, 0, 0, 0])
     events: list[dict] = []
-    results = part.carry_out(out, Means(progress=events.append))
+    results = part.carry_out(out, RunOptions(progress=events.append))
     summaries = [json.loads((run.path / "summary.json").read_text()) for run in results.finished]
     assert {summary["version"] for summary in summaries} == {weft.__version__}
     runs = gather(results)
@@ -293,14 +297,14 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     assert all(file.stat().st_size > 1_000 for file in written)
     # Existing results are not measured again.
     log.clear()
-    again = part.carry_out(out, Means())
+    again = part.carry_out(out, RunOptions())
     assert not log
     assert len(again.finished) == part.runs()
 
 
 def test_external_traffic_and_queues_are_simulated(tmp_path):
     assert (external.FABRICS / fabric.FILE).read_text() == fabric.fabric()
-    results = {part.name: part.carry_out(tmp_path / part.name, Means(jobs=1)) for part in external.parts()}
+    results = {part.name: part.carry_out(tmp_path / part.name, RunOptions(jobs=1)) for part in external.parts()}
     gates, queues = external.judge(results)
     assert (gates.verdict, gates.measured) == (Verdict.held, 100.0)
     assert "256 flows, 4 links for each frame, 0 frames lost" in gates.note

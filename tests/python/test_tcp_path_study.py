@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from weft.scenario import Scenario
-from weft.studies.base import Means
+from weft.studies.base import RunOptions
 from weft.studies.outcome import Size, Verdict
 from weft.studies.tcp_path import TcpPath, claims, equations, recovery, scenarios
 from weft.studies.tcp_path.measures import evolution, settled
@@ -280,7 +280,7 @@ def test_every_part_of_the_study_runs(tmp_path, monkeypatch):
     monkeypatch.setitem(scenarios.EXTENTS, Size.quick, scenarios.Extent(1, 0.002, 1, 0.002, (0.4,), (4,)))
     short = [dataclasses.replace(setup, seconds=0.002) for setup in scenarios.setups(Size.quick)]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
-    outcome = TcpPath().run(tmp_path / "study", Size.quick, Means(jobs=2))
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, RunOptions(jobs=2))
     assert [r.id for r in outcome.rows] == ROWS
     assert "would take about" in outcome.remarks[0]
 
@@ -292,7 +292,7 @@ def test_the_study_runs_and_draws(tmp_path, monkeypatch):
     quick = scenarios.setups(Size.quick)
     short = [dataclasses.replace(setup, seconds=0.05) for setup in quick]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
-    outcome = TcpPath().run(tmp_path / "study", Size.quick, Means(jobs=2))
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, RunOptions(jobs=2))
     assert [r.id for r in outcome.rows] == ROWS
     t0, t11 = (next(r for r in outcome.rows if r.id == ident) for ident in ("T0", "T11"))
     assert "web-search: elephant" in t0.note

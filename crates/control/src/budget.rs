@@ -42,7 +42,7 @@ pub(crate) const ROUTES: u32 = 2;
 pub(crate) const NEIGHBOURS: u32 = 16;
 
 impl Budget {
-    /// At most `most` unconfirmed rules per switch, fewer at a slow one.
+    /// Creates a budget of at most `most` unconfirmed rules per switch, fewer for slow switches.
     pub fn new(most: u32) -> Self {
         Self { most, charges: FxHashMap::default(), switches: Vec::new(), by_port: FxHashMap::default() }
     }
@@ -82,7 +82,7 @@ impl Budget {
         self.switches[switch as usize].1.answered(now, charge.since, charge.rules);
     }
 
-    /// All switches have confirmed a transaction's rules.
+    /// Releases a transaction's rules at all switches, which have confirmed them.
     pub fn settle_all(&mut self, now: Time, transaction: u64) {
         for charge in self.charges.remove(&transaction).into_iter().flatten() {
             self.release(charge);

@@ -35,9 +35,9 @@ impl Claim {
 /// The open claims.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims {
-    /// With the time when each holds.
+    /// Claims with the time from which each holds.
     open: VecDeque<(Time, Claim)>,
-    /// Those not probed for a second time yet, with the time when that is due.
+    /// Claims not probed a second time yet, with the time when that is due.
     asked_once: VecDeque<(Time, Claim)>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     pub flows: List,
     /// How many subflows are confirmed.
     pub confirmed: u32,
-    /// By the side that sends, the place in its path set after the one taken last.
+    /// For each sending side, the index in its path set after the last one used.
     pub next: [u32; 2],
     /// When it was opened.
     pub opened: Time,

@@ -96,11 +96,11 @@ impl State {
     pub const HANDSHAKE: Self = Self(32);
     /// Its role in its connection is verified.
     pub const CONFIRMED: Self = Self(64);
-    /// It joined a connection; otherwise, if it belongs to one, it opened it.
+    /// The flow joined a connection; without this flag, a flow of a connection opened it.
     pub const JOIN: Self = Self(128);
-    /// It belongs to a connection but has no rules.
+    /// The flow belongs to a connection but has no rules.
     pub const DORMANT: Self = Self(256);
-    /// It is in its port's list of unconfirmed flows.
+    /// The flow is in its port's list of unconfirmed flows.
     pub const QUEUED: Self = Self(512);
     /// Its opener is on the listener's side of its connection.
     pub const FROM_LISTENER: Self = Self(1024);

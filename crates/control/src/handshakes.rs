@@ -10,11 +10,11 @@ use crate::slab::Slab;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
     flow: u32,
-    /// Of a join: the nonces of its opener and, once seen, of the other end.
+    /// For a join: the nonces of its opener and, once seen, of the other end.
     pub nonces: [Option<u32>; 2],
-    /// Of a join: its HMAC, if it arrived before the data needed to check it.
+    /// For a join: its HMAC, if it arrived before the data needed to check it.
     pub proof: Option<[u8; 20]>,
-    /// Of a version 0 connection: the initiator's key.
+    /// For a version 0 connection: the initiator's key.
     pub key: Option<u64>,
     until: Time,
     link: [Link; 1],

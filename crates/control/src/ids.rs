@@ -21,7 +21,7 @@ impl PortNo {
     /// The highest number of a physical port (`OFPP_MAX`).
     pub const MAX: Self = Self(0xffff_ff00);
 
-    /// In a packet-out: apply the switch's rules (`OFPP_TABLE`).
+    /// Packet-out port that applies the switch's rules (`OFPP_TABLE`).
     pub const TABLE: Self = Self(0xffff_fff9);
 
     /// Whether this is a valid physical port number.

@@ -13,7 +13,7 @@ use crate::packet::{Content, Packet};
 use crate::role::Role;
 use crate::slab::Handle;
 use crate::station::Station;
-use crate::stations::Heard;
+use crate::stations::Sighting;
 
 /// The sender of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +22,7 @@ pub(crate) enum Sender {
     Known(u32),
     /// This station, which has moved to the frame's port.
     Moved(u32),
-    /// No accepted station: the frame is dropped.
+    /// The source is not an accepted station; the frame is dropped.
     Nobody,
 }
 
@@ -32,13 +32,13 @@ pub(crate) enum Defence {
     /// Its port is up and can belong to a host: it can be probed, and its answer arrives if its switch is connected.
     /// A silent host at a disconnected switch can lose its addresses.
     Possible,
-    /// It may still be there, but can neither be probed nor answer now.
+    /// The station may still be at its port, but can neither be probed nor answer now.
     Impossible,
     /// Its port has just gone down. A MAC address moves to its next port immediately, but an IP address moves to another
     /// host only if the port stays down.
     Away,
-    /// It cannot be at its port any more.
-    Gone,
+    /// The station cannot be at its port any more.
+    Evicted,
 }
 
 /// Maximum number of a station's addresses probed when its MAC address is claimed: each causes an answer, and others
@@ -55,14 +55,14 @@ impl Network {
         let heard = self.stations.hear(now, mac, (switch, port), &mut refuted);
         self.refuted(&refuted);
         match heard {
-            Heard::Here(station) => return Sender::Known(station),
-            Heard::New(station) => {
+            Sighting::Here(station) => return Sender::Known(station),
+            Sighting::New(station) => {
                 self.counters.stations_new += 1;
                 return Sender::Known(station);
             }
-            Heard::Elsewhere(station) => {
+            Sighting::Elsewhere(station) => {
                 let defence = self.defence(now, station);
-                if matches!(defence, Defence::Gone | Defence::Away) {
+                if matches!(defence, Defence::Evicted | Defence::Away) {
                     return Sender::Moved(station);
                 }
                 if defence == Defence::Impossible {
@@ -72,14 +72,14 @@ impl Network {
                 let claim = Claim::Moved { station: self.stations.slab.handle(station), port, switch };
                 self.counters.claims_disputed += 1;
                 if defence == Defence::Possible
-                    && self.may_learn(now, port)
+                    && self.admit_address(now, port)
                     && self.stations.claim(now, claim)
                 {
                     self.ask_about(claim, out);
                 }
             }
-            Heard::Disputed => self.counters.claims_disputed += 1,
-            Heard::Refused => self.counters.stations_refused += 1,
+            Sighting::Disputed => self.counters.claims_disputed += 1,
+            Sighting::Refused => self.counters.stations_refused += 1,
         }
         Sender::Nobody
     }
@@ -113,7 +113,7 @@ impl Network {
             return true;
         }
         let port = self.stations.slab[station].port;
-        let may_learn = self.may_learn(now, port);
+        let may_learn = self.admit_address(now, port);
         let Some(owner) = owner else {
             if may_learn {
                 self.stations.add_address(station, address);
@@ -121,7 +121,7 @@ impl Network {
             return true;
         };
         let defence = self.defence(now, owner);
-        if defence == Defence::Gone {
+        if defence == Defence::Evicted {
             if may_learn {
                 self.stations.remove_address(address);
                 self.stations.add_address(station, address);
@@ -160,13 +160,13 @@ impl Network {
                 MadeFrame::Advertisement { sender: (mac, address), target: everybody }
             }
         };
-        if self.may_flood(now, port) {
+        if self.admit_flood(now, port) {
             self.send_to_hosts(now, port, FrameOut::Made(frame), out);
         }
     }
 
-    /// Whether one more address may be learned at a port.
-    fn may_learn(&mut self, now: Time, port: u32) -> bool {
+    /// Admits one more address at a port, or counts it as over the limit; returns whether it is admitted.
+    fn admit_address(&mut self, now: Time, port: u32) -> bool {
         let rate = self.settings.limits.addresses_per_port_s;
         let may = self.port_use(port).addresses.take(now, rate, rate);
         if !may {
@@ -244,7 +244,7 @@ impl Network {
                 {
                     self.wait_longer(now, claim)
                 }
-                (Claim::Taken { .. }, Defence::Possible | Defence::Gone) => true,
+                (Claim::Taken { .. }, Defence::Possible | Defence::Evicted) => true,
             };
             match claim {
                 _ if !holds => {}
@@ -272,7 +272,7 @@ impl Network {
         let Station { port, switch, .. } = *entry;
         match self.topology.role(port, now) {
             Role::Down if self.topology.has_just_changed(port, now, AWAY) => Defence::Away,
-            Role::Down | Role::Switch => Defence::Gone,
+            Role::Down | Role::Switch => Defence::Evicted,
             // Frames from such a port are dropped, including answers.
             Role::Settling | Role::Quarantine => Defence::Impossible,
             Role::Host if !self.is_up(switch) && self.topology.is_wired(switch) => Defence::Impossible,

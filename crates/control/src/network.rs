@@ -130,8 +130,8 @@ impl Network {
         out.push(Command::Forget(frame));
     }
 
-    /// Whether one more frame from `port` may be flooded.
-    pub fn may_flood(&mut self, now: Time, port: u32) -> bool {
+    /// Admits one more flood from `port`, or counts it as over the limit; returns whether it is admitted.
+    pub fn admit_flood(&mut self, now: Time, port: u32) -> bool {
         let rate = self.settings.limits.floods_per_port_s;
         let may = self.port_use(port).floods.take(now, rate, rate);
         *(if may { &mut self.counters.floods } else { &mut self.counters.floods_limited }) += 1;
@@ -143,7 +143,7 @@ impl Network {
 
     /// Sends a frame from `port` out of all other possible host ports.
     pub fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
-        if self.may_flood(now, port) {
+        if self.admit_flood(now, port) {
             self.send_to_hosts(now, port, FrameOut::Held(frame), out);
         }
         out.push(Command::Forget(frame));

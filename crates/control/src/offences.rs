@@ -114,20 +114,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_port_and_kind_is_told_once_with_its_count_and_the_table_is_bounded() {
+    fn each_port_and_kind_is_reported_once_with_its_count_and_the_table_is_bounded() {
         let mut offences = Offences::default();
         let at = |port| SwitchPort::new(1, port);
         offences.add(at(2), OffenceKind::Packets);
         offences.add(at(2), OffenceKind::Packets);
         offences.add_claim(at(1), OffenceKind::Moved, Some(Mac([2; 6])), None);
-        let told = offences.take();
+        let taken = offences.take();
         let brief: Vec<_> =
-            told.iter().map(|one| (one.at.port.0, one.kind.name(), one.mac, one.count)).collect();
+            taken.iter().map(|one| (one.at.port.0, one.kind.name(), one.mac, one.count)).collect();
         assert_eq!(brief, [(1, "moved", Some(Mac([2; 6])), 1), (2, "packets", None, 2)]);
         assert!(offences.take().is_empty());
         (0..2 * MOST as u32).for_each(|port| offences.add(at(port), OffenceKind::Lldp));
         offences.add(at(0), OffenceKind::Lldp);
-        let told = offences.take();
-        assert_eq!((told.len(), told[0].count), (MOST, 2));
+        let taken = offences.take();
+        assert_eq!((taken.len(), taken[0].count), (MOST, 2));
     }
 }

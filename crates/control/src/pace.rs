@@ -17,7 +17,7 @@ pub(crate) struct Pace {
 const LEAST: u32 = 16;
 
 impl Pace {
-    /// At most `most` rules; an answer that takes longer than `slow` is slow.
+    /// Creates a pace of at most `most` rules; answers that take longer than `slow` count as slow.
     pub const fn new(most: u32, slow: Duration) -> Self {
         Self { limit: most, most, slow, halved: Time::ZERO }
     }

@@ -36,7 +36,7 @@ pub enum Content {
     Other,
 }
 
-/// The bytes of a TCP flow since a switch was last asked for them.
+/// The bytes of a TCP flow since a switch was last queried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowCount {
     /// The source.

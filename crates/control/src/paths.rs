@@ -73,7 +73,7 @@ pub(crate) struct Paths {
     pub slab: Slab<Path>,
     by_way: HashTable<u32>,
     hash: Keyed,
-    /// By the number of the end switch in labels: path numbers there.
+    /// Path numbers for each end switch, by its number in labels.
     numbers: Vec<Numbers>,
     serial: u32,
     idle: VecDeque<(Time, Handle)>,

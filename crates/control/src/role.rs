@@ -5,9 +5,9 @@
 pub(crate) enum Role {
     Down,
     Switch,
-    /// It may still turn out to lead to a switch.
+    /// Not known yet: the port may still turn out to lead to a switch.
     Settling,
-    /// It led to a switch but no longer does.
+    /// The port led to a switch but no longer does.
     Quarantine,
     Host,
 }

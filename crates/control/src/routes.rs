@@ -44,13 +44,13 @@ impl Kind {
     }
 }
 
-/// Where a route starts.
+/// The start of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum From {
     /// Everything but TCP at a switch.
     Switch(u32),
     /// TCP over IPv4 (`false`) or IPv6 from a port.
-    Crowd {
+    PortTcp {
         /// The port.
         port: u32,
         /// Whether over IPv6.

@@ -94,7 +94,7 @@ pub type Actions = SmallVec<[RuleAction; 3]>;
 pub struct Rule {
     /// The controller's identifier, unique in its switch.
     pub cookie: u64,
-    /// Of all matching rules, the one with the highest priority applies.
+    /// The matching rule with the highest priority applies.
     pub priority: u16,
     /// The frames it applies to.
     pub matches: Match,

@@ -34,7 +34,7 @@ pub struct Group<S: Shape> {
 /// Rules `R`, each in its own slot.
 #[derive(Clone, Debug)]
 pub struct RuleSet<S: Shape, R> {
-    /// By descending priority.
+    /// Groups by descending priority.
     groups: Vec<Group<S>>,
     slots: Vec<Option<R>>,
     free: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What a controller shows of its network: switches and stations.
+//! Network state that a controller shows: switches and stations.
 
 use std::net::IpAddr;
 

@@ -23,7 +23,7 @@ const UNHEARD: Duration = Duration::from_secs(60);
 
 /// An evicted station.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gone {
+pub(crate) struct Evicted {
     pub switch: u32,
     pub number: u32,
     pub handle: Handle,
@@ -33,7 +33,7 @@ pub(crate) struct Gone {
 
 /// The result of receiving a frame from a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum Sighting {
     /// The station is at its known port.
     Here(u32),
     /// The station is new.
@@ -53,13 +53,13 @@ pub(crate) struct Stations {
     by_mac: HashTable<u32>,
     by_address: HashTable<(IpAddr, u32)>,
     hash: Keyed,
-    /// By switch: station numbers for labels.
+    /// Station numbers for labels, by switch.
     numbers: Vec<Numbers>,
-    /// By port: its stations.
+    /// The stations of each port.
     at_port: Vec<Vec<u32>>,
     claims: Claims,
     /// Evicted stations, whose rules the owner of this table must remove.
-    pub gone: Vec<Gone>,
+    pub gone: Vec<Evicted>,
     /// Addresses that stations with claim routes have lost.
     pub lost: Vec<(Handle, IpAddr)>,
     max: usize,
@@ -111,7 +111,7 @@ impl Stations {
         mac: Mac,
         (switch, port): (u32, u32),
         refuted: &mut Vec<Claim>,
-    ) -> Heard {
+    ) -> Sighting {
         if let Some(station) = self.with_mac(mac) {
             let entry = &mut self.slab[station];
             if entry.port == port {
@@ -121,18 +121,18 @@ impl Stations {
                         claim.station().index == station && matches!(claim, Claim::Moved { .. })
                     }));
                 }
-                return Heard::Here(station);
+                return Sighting::Here(station);
             }
             let handle = self.slab.handle(station);
             if self.slab[station].claims > 0 && self.claims.is_said_to_have_moved(handle) {
-                return Heard::Disputed;
+                return Sighting::Disputed;
             }
-            return Heard::Elsewhere(station);
+            return Sighting::Elsewhere(station);
         }
         if !may_have(mac) {
-            return Heard::Refused;
+            return Sighting::Refused;
         }
-        self.enter(now, mac, (switch, port)).map_or(Heard::Refused, Heard::New)
+        self.enter(now, mac, (switch, port)).map_or(Sighting::Refused, Sighting::New)
     }
 
     /// Adds a station found in delivery rules, with its number in labels if given; `None` if it is known already, the
@@ -329,7 +329,7 @@ impl Stations {
             return false;
         };
         let Station { switch, number, asked, .. } = self.slab[oldest];
-        self.gone.push(Gone { switch, number, handle: self.slab.handle(oldest), asked });
+        self.gone.push(Evicted { switch, number, handle: self.slab.handle(oldest), asked });
         self.remove(oldest);
         true
     }

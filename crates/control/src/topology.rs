@@ -75,7 +75,7 @@ pub(crate) struct Change {
 pub(crate) struct Topology {
     pub switches: Vec<Switch>,
     pub ports: Vec<Port>,
-    /// By numbers that are never reused.
+    /// Links by number; numbers are never reused.
     cables: BTreeMap<u32, Cable>,
     next_cable: u32,
     by_id: FxHashMap<SwitchId, u32>,

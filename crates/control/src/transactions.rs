@@ -72,7 +72,7 @@ pub(crate) struct Transactions {
 }
 
 impl Transactions {
-    /// No transactions.
+    /// Creates an empty set of transactions.
     pub fn new(settings: &Settings) -> Self {
         // A second more than the deadline of each switch, which comes first and names the switch.
         let patience = Duration::from_secs_f64(settings.install_deadline_s + 1.0);

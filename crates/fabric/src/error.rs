@@ -21,17 +21,17 @@ pub enum FabricError {
     TooFew {
         /// The kind of fabric.
         shape: &'static str,
-        /// What there is too little of.
+        /// The quantity that is too small.
         what: &'static str,
         /// The minimum.
         least: u32,
         /// The requested value.
         given: u32,
     },
-    /// More than fits.
+    /// Too many of a thing.
     #[error("{given} {what} are too many: expected at most {most}")]
     TooMany {
-        /// What there is too much of.
+        /// The things counted.
         what: &'static str,
         /// The most that fits.
         most: u64,
@@ -137,7 +137,7 @@ pub enum FabricError {
     Red {
         /// The link, with its ends.
         link: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// No space for the headroom of a link with PFC.
@@ -171,7 +171,7 @@ pub enum FabricError {
     /// An empty name or one with control characters.
     #[error("`{}` is not a valid node name: expected at least one character and no control characters", name.escape_debug())]
     BadName {
-        /// What was given.
+        /// The given text.
         name: String,
     },
     /// Two nodes of the same name.
@@ -183,7 +183,7 @@ pub enum FabricError {
     /// An unknown node name.
     #[error("there is no node `{name}`{}", hint(nearest))]
     UnknownNode {
-        /// What was given.
+        /// The given text.
         name: String,
         /// The nearest valid name.
         nearest: Option<String>,
@@ -194,9 +194,9 @@ pub enum FabricError {
         hint(nearest)
     )]
     BadPair {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// For the first part that is not a node: the nearest valid name.
+        /// The nearest valid name to the first part that is not a node.
         nearest: Option<String>,
     },
     /// Two nodes without a cable between them.

@@ -1,4 +1,4 @@
-//! Where to draw each node: coordinates only, no drawing.
+//! Layout of a fabric drawing: coordinates of nodes only.
 //!
 //! A fabric of several tiers of switches is drawn in rows, the highest at the top and the hosts at the
 //! bottom, in an order that keeps pods together and reduces crossings (barycentre sweeps, Sugiyama, Tagawa

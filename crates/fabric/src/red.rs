@@ -42,7 +42,7 @@ impl RedSpec {
         [self.kmin.count(), self.kmax.count()]
     }
 
-    /// What is wrong with these values, if anything.
+    /// The problem with these values, if any.
     pub fn fault(&self) -> Option<String> {
         let [kmin, kmax] = self.thresholds();
         match (self.kmin, self.kmax) {

@@ -35,11 +35,11 @@ struct Arguments {
     hosts: Vec<String>,
     /// How to show progress on standard error [default: line on a terminal, else none]
     #[arg(long, value_enum, value_name = "HOW")]
-    progress: Option<How>,
+    progress: Option<ProgressFormat>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum How {
+enum ProgressFormat {
     /// Lines of JSON
     Json,
     /// A status line, updated in place
@@ -75,9 +75,9 @@ fn send(arguments: &Arguments) -> Result<ExitCode, (u8, String)> {
         .map_err(unwritable)?;
     let kept = records.try_clone().map_err(unwritable)?;
     let style = match arguments.progress {
-        Some(How::Json) => Style::Json,
-        Some(How::Line) => Style::Line,
-        Some(How::None) => Style::Quiet,
+        Some(ProgressFormat::Json) => Style::Json,
+        Some(ProgressFormat::Line) => Style::Line,
+        Some(ProgressFormat::None) => Style::Quiet,
         None => Style::of_stderr(),
     };
     let generator = Generator::open(&workload, here, BufWriter::new(records), style);

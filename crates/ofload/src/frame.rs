@@ -27,12 +27,12 @@ pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
         Ip::V6(ip) => {
             (fields.ipv6_src, fields.ipv6_dst) = (Some(ip.source()), Some(ip.destination()));
             if let Ok(message) = Neighbor::parse(&ip) {
-                let told = Some(message.link_layer().unwrap_or_default());
+                let mac = Some(message.link_layer().unwrap_or_default());
                 fields.icmpv6_type = Some(message.operation() as u8);
                 fields.ipv6_nd_target = Some(message.target());
                 match message.operation() {
-                    NeighborOperation::Solicitation => fields.ipv6_nd_sll = told,
-                    NeighborOperation::Advertisement => fields.ipv6_nd_tll = told,
+                    NeighborOperation::Solicitation => fields.ipv6_nd_sll = mac,
+                    NeighborOperation::Advertisement => fields.ipv6_nd_tll = mac,
                 }
             }
         }

@@ -36,8 +36,8 @@ impl Pace {
         (self.next, self.late) = (now, 0);
     }
 
-    /// Whether to open another connection now, with `in_progress` others.
-    pub fn is_due(&mut self, now: u64, in_progress: u64) -> bool {
+    /// Whether to open another connection now, with `in_progress` others; if paced by rate, schedules the next.
+    pub fn take_due(&mut self, now: u64, in_progress: u64) -> bool {
         match self.offered {
             Offered::InProgress(most) => in_progress < most,
             Offered::PerSecond(rate) if now >= self.next => {
@@ -68,11 +68,11 @@ mod tests {
     #[test]
     fn an_open_loop_offers_its_rate_whatever_is_in_progress() {
         let mut pace = Pace::new(Offered::PerSecond(1000.0), Xoshiro256PlusPlus::seed_from_u64(1));
-        assert!(!pace.is_due(5, 0));
+        assert!(!pace.take_due(5, 0));
         pace.start(5);
         let opened = (0..10_000).filter(|ms| {
             let now = 5 + ms * 1_000_000;
-            std::iter::repeat(()).take_while(|()| pace.is_due(now, u64::MAX)).count() > 0
+            std::iter::repeat(()).take_while(|()| pace.take_due(now, u64::MAX)).count() > 0
         });
         // The share of milliseconds with at least one of 1000 arrivals per second: 1 - 1/e.
         let share = opened.count() as f64 / 10_000.0;
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_closed_loop_waits_for_those_in_progress() {
         let mut pace = Pace::new(Offered::InProgress(3), Xoshiro256PlusPlus::seed_from_u64(1));
-        assert_eq!([0, 2, 3, 4].map(|in_progress| pace.is_due(9, in_progress)), [true, true, false, false]);
+        assert_eq!([0, 2, 3, 4].map(|in_progress| pace.take_due(9, in_progress)), [true, true, false, false]);
         assert_eq!(pace.next(), None);
     }
 }

@@ -75,7 +75,7 @@ pub struct Fabric {
 
 /// Connection counts.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Became {
+pub struct ConnectionCounts {
     /// Connections opened.
     pub opened: u64,
     /// Connections that got all of their subflows.
@@ -107,7 +107,7 @@ pub struct Report {
     /// Time from the opening of the first measured connection to the last completion, in seconds.
     pub seconds: f64,
     /// Connection counts.
-    pub connections: Became,
+    pub connections: ConnectionCounts,
     /// Completed connections per second.
     pub per_second: f64,
     /// The latencies, in milliseconds.

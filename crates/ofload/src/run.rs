@@ -18,7 +18,7 @@ use crate::counts::Counts;
 use crate::network::Network;
 use crate::pace::{Offered, Pace};
 use crate::process::{Process, Usage};
-use crate::report::{Became, Controller, Fabric, Latencies, Latency, Memory, Report};
+use crate::report::{ConnectionCounts, Controller, Fabric, Latencies, Latency, Memory, Report};
 use crate::world::{Delays, World};
 
 /// How long the controller must be quiet before it counts as ready.
@@ -228,7 +228,7 @@ impl Run<'_> {
                     let world = &mut self.world;
                     let most = if phase == Phase::Loading { self.settings.connections } else { u64::MAX };
                     let in_progress = world.connections.in_progress();
-                    if world.connections.opened >= most || !self.pace.is_due(now, in_progress) {
+                    if world.connections.opened >= most || !self.pace.take_due(now, in_progress) {
                         break;
                     }
                     if !world.open() {
@@ -345,7 +345,7 @@ impl Run<'_> {
             },
             subflows: settings.offer.subflows,
             seconds,
-            connections: Became {
+            connections: ConnectionCounts {
                 opened: connections.opened,
                 completed: connections.completed,
                 failed: connections.failed,

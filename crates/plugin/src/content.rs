@@ -12,19 +12,19 @@ use weft_switching::{Descriptor, SchemeError, Schemes};
 use weft_transport::ControllerInfo;
 
 use crate::congestion::{CongestionController, info};
-use crate::message::{Brought, Check, Described, DescribedController, Wrong};
+use crate::message::{Check, Described, DescribedController, Extension, ParamError};
 use crate::scheme::{Scheme, Setting};
 
 /// What a module brings.
 pub trait Content {
     /// Its description.
-    fn describe() -> Brought;
+    fn describe() -> Extension;
 
     /// The problem with parameters, or with parameters on a fabric.
     ///
     /// # Errors
     /// The question cannot be read.
-    fn check(question: &Check) -> Result<Option<Wrong>, String>;
+    fn check(question: &Check) -> Result<Option<ParamError>, String>;
 
     /// Adds it to what scenarios may name.
     fn add(schemes: &mut Schemes);
@@ -62,11 +62,11 @@ impl<S: Scheme> OfScheme<S> {
 }
 
 impl<S: Scheme> Content for OfScheme<S> {
-    fn describe() -> Brought {
-        Brought::Scheme(Box::new(Described::from(Self::OWN)))
+    fn describe() -> Extension {
+        Extension::Scheme(Box::new(Described::from(Self::OWN)))
     }
 
-    fn check(Check { spec, fabric }: &Check) -> Result<Option<Wrong>, String> {
+    fn check(Check { spec, fabric }: &Check) -> Result<Option<ParamError>, String> {
         let wrong = match fabric {
             None => Self::OWN.contradiction_of(spec),
             Some(text) => {
@@ -74,7 +74,7 @@ impl<S: Scheme> Content for OfScheme<S> {
                 Self::OWN.misfit_of(spec, &fabric.map_err(|error| error.to_string())?)
             }
         };
-        Ok(wrong.map(Wrong::from))
+        Ok(wrong.map(ParamError::from))
     }
 
     fn add(schemes: &mut Schemes) {
@@ -109,11 +109,11 @@ impl<C: CongestionController> OfController<C> {
 }
 
 impl<C: CongestionController> Content for OfController<C> {
-    fn describe() -> Brought {
-        Brought::Controller(DescribedController::from(Self::OWN))
+    fn describe() -> Extension {
+        Extension::Controller(DescribedController::from(Self::OWN))
     }
 
-    fn check(_question: &Check) -> Result<Option<Wrong>, String> {
+    fn check(_question: &Check) -> Result<Option<ParamError>, String> {
         Ok(None)
     }
 

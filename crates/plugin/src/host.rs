@@ -22,7 +22,7 @@ use weft_switching::{Checks, Contradiction, Descriptor, ParamInfo, SchemeSpec, S
 use weft_transport::{Config, CongestionControl, ControllerInfo};
 
 use crate::abi::{Answer, Bytes, File, Gauges, IDENTITY, MARK, SYMBOL, Table};
-use crate::message::{Brought, Check, Ending, Reply, Run, Source, Wrong, json, parsed};
+use crate::message::{Check, Extension, ParamError, Reply, Run, RunOutcome, Source, json, parsed};
 
 /// All modules of this process. They stay loaded: their code may be in use.
 static LOADED: Mutex<Vec<&'static Loaded>> = Mutex::new(Vec::new());
@@ -78,10 +78,10 @@ pub enum LoadError {
 pub struct Loaded {
     /// Its file, an absolute path.
     pub path: PathBuf,
-    /// What it brings.
+    /// The extension it provides.
     pub known: Known,
-    brought: Brought,
-    border: &'static Border,
+    brought: Extension,
+    border: &'static ModuleInterface,
 }
 
 /// What a module brings, as scenarios know it.
@@ -105,7 +105,7 @@ impl Known {
 
 /// The functions of a module.
 #[derive(Debug)]
-struct Border {
+struct ModuleInterface {
     table: &'static Table,
     sha256: String,
     params: Vec<&'static str>,
@@ -139,20 +139,26 @@ pub fn load(path: &Path) -> Result<&'static Loaded, LoadError> {
     check_version(path, &bytes)?;
     let (library, table) = open(path)?;
     let refused = |why| LoadError::Content { path: path.clone(), why };
-    let brought: Brought = asked(|answer| (table.describe)(answer)).map_err(refused)?;
+    let brought: Extension = asked(|answer| (table.describe)(answer)).map_err(refused)?;
     check_names(&brought, &loaded).map_err(refused)?;
-    let border = |params: &[ParamInfo], is_choosy| -> &'static Border {
+    let border = |params: &[ParamInfo], is_choosy| -> &'static ModuleInterface {
         let params = params.iter().map(|param| param.name).collect();
-        Box::leak(Box::new(Border { table, sha256: sha256.clone(), params, is_choosy, _library: library }))
+        Box::leak(Box::new(ModuleInterface {
+            table,
+            sha256: sha256.clone(),
+            params,
+            is_choosy,
+            _library: library,
+        }))
     };
     let (known, border) = match brought.clone() {
-        Brought::Scheme(described) => {
+        Extension::Scheme(described) => {
             let is_choosy = described.is_choosy;
             let scheme = described.leak();
             let border = border(scheme.params, is_choosy);
             (Known::Scheme(Box::leak(Box::new(Descriptor { module: Some(border), ..scheme }))), border)
         }
-        Brought::Controller(described) => {
+        Extension::Controller(described) => {
             let info = described.leak(&sha256);
             (Known::Controller(info), border(info.params, false))
         }
@@ -245,7 +251,7 @@ fn open(path: &Path) -> Result<(Library, &'static Table), LoadError> {
 }
 
 /// Refuses names that scenarios cannot use, and those of other schemes, controllers and parameters.
-fn check_names(brought: &Brought, loaded: &[&Loaded]) -> Result<(), String> {
+fn check_names(brought: &Extension, loaded: &[&Loaded]) -> Result<(), String> {
     let (name, names) = (brought.name(), || brought.params());
     let is_word = |name: &str| {
         let letters = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
@@ -259,8 +265,8 @@ fn check_names(brought: &Brought, loaded: &[&Loaded]) -> Result<(), String> {
         ["profile", "protocol"].contains(&key) || Config::PARAMS.iter().any(|param| param.name == key)
     };
     let (kind, is_taken, has): (_, _, &dyn Fn(&str) -> bool) = match brought {
-        Brought::Scheme(_) => ("scheme", descriptor(name).is_some(), &is_of_scheme),
-        Brought::Controller(_) => {
+        Extension::Scheme(_) => ("scheme", descriptor(name).is_some(), &is_of_scheme),
+        Extension::Controller(_) => {
             ("congestion controller", CongestionControl::WORDS.contains(&name), &is_of_transport)
         }
     };
@@ -291,13 +297,13 @@ fn asked<T: DeserializeOwned>(call: impl FnOnce(Answer)) -> Result<T, String> {
     }
 }
 
-impl Border {
+impl ModuleInterface {
     fn check(&self, spec: &SchemeSpec, fabric: Option<String>) -> Option<Contradiction> {
         let request = json(&Check { spec: spec.clone(), fabric });
         let answer = asked(|answer| (self.table.check)(Bytes::of(&request), answer));
-        let wrong: Wrong = answer.unwrap_or_else(|panic| {
+        let wrong: ParamError = answer.unwrap_or_else(|panic| {
             let expected = "correct the plugin's checks".to_owned();
-            Some(Wrong { param: "name".to_owned(), message: panic, expected })
+            Some(ParamError { param: "name".to_owned(), message: panic, expected })
         })?;
         let param = self.params.iter().find(|param| **param == wrong.param).copied();
         Some(Contradiction {
@@ -308,7 +314,7 @@ impl Border {
     }
 }
 
-impl Checks for Border {
+impl Checks for ModuleInterface {
     fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -368,12 +374,12 @@ impl weft_sim::module::Module for Loaded {
         };
         let failed = |why| RunError::Module { why, is_disk_full: false };
         match asked(run).map_err(failed)? {
-            Ending::Ended { size, alone } => {
+            RunOutcome::Ended { size, alone } => {
                 alone.map(|why| progress.alone.set(why));
                 Ok(Some(size))
             }
-            Ending::Stopped => Ok(None),
-            Ending::Failed { why, is_disk_full } => Err(RunError::Module { why, is_disk_full }),
+            RunOutcome::Stopped => Ok(None),
+            RunOutcome::Failed { why, is_disk_full } => Err(RunError::Module { why, is_disk_full }),
         }
     }
 }

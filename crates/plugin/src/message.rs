@@ -61,14 +61,14 @@ pub struct DescribedController {
 /// What a module brings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Brought {
+pub enum Extension {
     /// A scheme.
     Scheme(Box<Described>),
     /// A congestion controller of TCP.
     Controller(DescribedController),
 }
 
-impl Brought {
+impl Extension {
     /// Its name in scenarios.
     pub fn name(&self) -> &str {
         match self {
@@ -196,13 +196,13 @@ pub struct Check {
 
 /// A [`Contradiction`].
 #[derive(Serialize, Deserialize)]
-pub struct Wrong {
+pub struct ParamError {
     pub param: String,
     pub message: String,
     pub expected: String,
 }
 
-impl From<Contradiction> for Wrong {
+impl From<Contradiction> for ParamError {
     fn from(wrong: Contradiction) -> Self {
         Self { param: wrong.param.to_owned(), message: wrong.message, expected: wrong.expected }
     }
@@ -224,16 +224,16 @@ pub struct Source {
     pub file: String,
     pub sets: Vec<String>,
     /// What other modules bring that it may name.
-    pub others: Vec<Brought>,
+    pub others: Vec<Extension>,
 }
 
 /// How a run ended.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ending {
+pub enum RunOutcome {
     Ended {
         size: Ended,
-        /// Why it had one thread although more were asked for.
+        /// The reason why it had one thread although more were requested.
         alone: Option<String>,
     },
     Stopped,

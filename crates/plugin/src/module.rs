@@ -15,7 +15,7 @@ use weft_switching::Schemes;
 use crate::abi::{Answer, Bytes, File, Gauges, IDENTITY, Table};
 use crate::content::Content;
 pub use crate::content::{OfController, OfScheme};
-use crate::message::{Brought, Ending, Reply, Run, Source, json, parsed};
+use crate::message::{Extension, Reply, Run, RunOutcome, Source, json, parsed};
 use crate::panics::caught;
 
 /// How often progress crosses the border.
@@ -70,9 +70,9 @@ extern "C" fn run<B: Content>(
         let progress = Progress::default();
         let ending = mirrored(&progress, gauges, || carry_out::<B>(&request, &files, &progress));
         Ok(match ending {
-            Ok(Some(size)) => Ending::Ended { size, alone: progress.alone.get().cloned() },
-            Ok(None) => Ending::Stopped,
-            Err((why, is_disk_full)) => Ending::Failed { why, is_disk_full },
+            Ok(Some(size)) => RunOutcome::Ended { size, alone: progress.alone.get().cloned() },
+            Ok(None) => RunOutcome::Stopped,
+            Err((why, is_disk_full)) => RunOutcome::Failed { why, is_disk_full },
         })
     });
 }
@@ -121,8 +121,8 @@ fn scenario<B: Content>(source: &Source) -> Result<Arc<Scenario>, String> {
     B::add(&mut schemes);
     for other in source.others.iter().cloned() {
         match other {
-            Brought::Scheme(scheme) => schemes.modules.push(Box::leak(Box::new(scheme.leak()))),
-            Brought::Controller(controller) => schemes.controllers.push(controller.leak("")),
+            Extension::Scheme(scheme) => schemes.modules.push(Box::leak(Box::new(scheme.leak()))),
+            Extension::Controller(controller) => schemes.controllers.push(controller.leak("")),
         }
     }
     let scenario = Scenario::parse_among(&source.text, &source.file, &source.sets, schemes);

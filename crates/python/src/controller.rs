@@ -171,12 +171,12 @@ impl Controller {
     }
 
     fn offences<'py>(&mut self, py: Python<'py>) -> Vec<Offended<'py>> {
-        let told = |one: Offence| {
+        let row = |one: Offence| {
             let kind = PyString::intern(py, one.kind.name());
             let (mac, address) = (one.mac.map(|mac| mac.to_string()), one.address.map(|ip| ip.to_string()));
             (kind, one.at.switch.0, one.at.port.0, mac, address, one.count)
         };
-        self.southbound.offences().into_iter().map(told).collect()
+        self.southbound.offences().into_iter().map(row).collect()
     }
 
     fn installing(&self) -> usize {

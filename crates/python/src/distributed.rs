@@ -135,7 +135,7 @@ impl Runs {
                 fs::read(path).map_err(|error| format!("cannot read `{file}`: {error}"))
             };
             run_point(&self.scenario, point, &load, Path::new(target), threads, &mut |so_far| {
-                let told = Python::attach(|py| {
+                let result = Python::attach(|py| {
                     let text = so_far.map_or_else(
                         || json!({}),
                         |so_far| {
@@ -150,7 +150,7 @@ impl Runs {
                     );
                     progress.call1(py, (PyString::new(py, &text.to_string()),)).map(drop)
                 });
-                raised = raised.take().or_else(|| told.err());
+                raised = raised.take().or_else(|| result.err());
                 raised.is_none()
             })
         });

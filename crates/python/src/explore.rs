@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::json;
 use weft_scenario::{Plan, Scenario};
-use weft_sim::explore::{Choice, Watch, explore as follow};
+use weft_sim::explore::{Choice, RecordingProgress, explore as follow};
 use weft_switching::explores;
 
 use crate::error::ScenarioError;
@@ -36,7 +36,7 @@ pub fn explore(
         (None, Some((from, to, sport, dport))) => Choice::Between { from, to, sport, dport },
         (None, None) => Choice::Any,
     };
-    let watches = [Watch::default(), Watch::default()];
+    let watches = [RecordingProgress::default(), RecordingProgress::default()];
     let mut raised = None;
     let answer = py.detach(|| {
         std::thread::scope(|scope| {
@@ -75,8 +75,8 @@ fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, Str
 }
 
 /// Reports the progress of the two runs.
-fn tell(watches: &[Watch; 2], progress: &Py<PyAny>) -> PyResult<()> {
-    let share = |watch: &Watch| {
+fn tell(watches: &[RecordingProgress; 2], progress: &Py<PyAny>) -> PyResult<()> {
+    let share = |watch: &RecordingProgress| {
         let goal = watch.goal_ps.load(Ordering::Relaxed);
         (goal > 0).then(|| watch.progress.time_ps.load(Ordering::Relaxed) as f64 / goal as f64)
     };

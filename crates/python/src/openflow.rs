@@ -108,7 +108,7 @@ impl OpenFlow {
         message: &Bound<'py, PyBytes>,
     ) -> PyResult<Option<(&'static str, Bound<'py, PyTuple>)>> {
         let bytes = message.as_bytes();
-        let told = match Header::parse(bytes).map_err(wrong)?.message_type {
+        let content = match Header::parse(bytes).map_err(wrong)?.message_type {
             MessageType::FLOW_REMOVED => {
                 ("removed", (FlowRemoved::cookie_of(bytes).map_err(wrong)?,).into_pyobject(py)?)
             }
@@ -124,22 +124,22 @@ impl OpenFlow {
             | MessageType::PORT_STATUS
             | MessageType::MULTIPART_REPLY
             | MessageType::ROLE_REPLY => match Message::parse(bytes) {
-                Ok((_, message)) => return told(py, &message),
+                Ok((_, message)) => return content_of(py, &message),
                 Err(Error::Unsupported { field: "multipart reply", .. }) => return Ok(None),
                 Err(error) => return Err(wrong(error)),
             },
             _ => return Ok(None),
         };
-        Ok(Some(told))
+        Ok(Some(content))
     }
 }
 
 /// The content of a fully parsed message.
-fn told<'py>(
+fn content_of<'py>(
     py: Python<'py>,
     message: &Message<'_>,
 ) -> PyResult<Option<(&'static str, Bound<'py, PyTuple>)>> {
-    let told = match message {
+    let content = match message {
         Message::FeaturesReply(of) => ("features", (of.datapath, of.auxiliary).into_pyobject(py)?),
         Message::PortStatus(of) => {
             ("port", (described(py, &of.port), of.reason == PortReason::Delete).into_pyobject(py)?)
@@ -169,7 +169,7 @@ fn told<'py>(
         }
         _ => return Ok(None),
     };
-    Ok(Some(told))
+    Ok(Some(content))
 }
 
 fn made<'py>(py: Python<'py>, xid: u32, message: &Message<'_>) -> Made<'py> {

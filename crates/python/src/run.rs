@@ -58,14 +58,14 @@ pub fn run(
             if raised.is_some() {
                 return false;
             }
-            let told = Python::attach(|py| {
+            let result = Python::attach(|py| {
                 py.check_signals()?;
                 events_json(event).iter().try_for_each(|event| {
                     let text = PyString::new(py, &event.to_string());
                     progress.call1(py, (text,)).map(drop)
                 })
             });
-            raised = told.err();
+            raised = result.err();
             raised.is_none()
         })
     });

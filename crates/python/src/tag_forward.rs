@@ -106,13 +106,13 @@ impl Provisioner {
         let link: Option<LinkId> = self.fabric.link_at(node, PortId(port));
         let link = link.ok_or_else(|| wrong(format!("`{switch}` has no port {port}")))?;
         let changes = py.detach(|| self.provisioner.link_changed(link, up));
-        let mut told = Vec::new();
+        let mut groups = Vec::new();
         for (node, change) in &changes {
             if let FlowChange::SetGroup { id, .. } = change {
-                told.push((self.fabric.node(*node).name.clone(), id.0, change_json(change)?));
+                groups.push((self.fabric.node(*node).name.clone(), id.0, change_json(change)?));
             }
         }
-        Ok(told)
+        Ok(groups)
     }
 
     fn pair(&self, switch: &str, source: &str, destination: &str) -> PyResult<String> {

@@ -25,9 +25,9 @@ pub struct Active<'a> {
     limit_ps: u64,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct SoFar {
+pub struct RunProgress {
     /// Completed fraction, 0 to 1.
     pub fraction: f64,
     /// Flows finished.
@@ -42,12 +42,12 @@ pub struct SoFar {
 
 impl Active<'_> {
     /// How far the run is.
-    pub fn so_far(&self) -> SoFar {
+    pub fn so_far(&self) -> RunProgress {
         let time = self.progress.time_ps.load(Ordering::Relaxed);
         let flows = self.progress.flows.load(Ordering::Relaxed);
         let by_time = time as f64 / self.limit_ps.max(1) as f64;
         let by_flows = flows as f64 / self.flows_total.max(1) as f64;
-        SoFar {
+        RunProgress {
             fraction: by_time.min(1.0) * 0.5 + by_flows * 0.5,
             flows_done: flows,
             flows_total: self.flows_total,

@@ -1,7 +1,8 @@
 //! The benchmark cases: fabrics loaded with many long flows or with the web-search mix.
 //!
 //! A case runs for a fixed simulated time, so the amount of work does not depend on the machine. Other load on the
-//! machine changes from second to second, so what is compared alternates: a scheme with ECMP, several threads with one.
+//! machine changes from second to second, so compared measurements alternate: a scheme with ECMP, several threads with
+//! one.
 
 use std::fs;
 use std::path::Path;
@@ -109,7 +110,7 @@ pub struct Model {
     pub case: &'static str,
     /// The mean number of events in a window.
     pub events_per_window: f64,
-    /// By number of threads, how many times as fast as one.
+    /// Speed-up over one thread, by number of threads.
     pub gains: Vec<(usize, f64)>,
 }
 
@@ -182,7 +183,7 @@ impl Case {
             threads,
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());
-        let report = run_setup(setup, scheme, progress, &mut Nobody).ok()?;
+        let report = run_setup(setup, scheme, progress, &mut NullRecorder).ok()?;
         let cpu_seconds = worked.elapsed().as_secs_f64() + progress.helped_seconds();
         Some((report, [cpu_seconds, started.elapsed().as_secs_f64()]))
     }
@@ -212,9 +213,9 @@ impl Case {
 }
 
 /// A recorder that discards flows and samples.
-struct Nobody;
+struct NullRecorder;
 
-impl Recorder for Nobody {
+impl Recorder for NullRecorder {
     fn flow(&mut self, _record: &FlowRecord) {}
     fn sample(&mut self, _sample: &Sample) {}
 }

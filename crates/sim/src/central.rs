@@ -124,7 +124,7 @@ impl ControlPlane {
         self.held.values().filter(|held| held.detached.is_some()).count()
     }
 
-    /// At the start the controller knows the topology, and all rules not triggered by a flow are installed.
+    /// Starts the controller: it knows the topology, and all rules not triggered by a flow are installed.
     pub fn start(&mut self, fabric: &Fabric) -> Vec<Effect> {
         let (now, mut commands) = (Time::ZERO, Vec::new());
         let is_up = |link: LinkId| fabric.link(link).up;
@@ -327,7 +327,7 @@ impl ControlPlane {
         self.tell(now, Message::Frame { at, cookie: reported.cookie, packet: reported.shown, frame });
     }
 
-    /// A switch tells the flows of its hosts.
+    /// A switch reports the flows of its hosts.
     pub fn counted(&mut self, now: Time, switch: SwitchId, flows: Vec<FlowCount>) {
         self.tell(now, Message::Counted { switch, flows });
     }

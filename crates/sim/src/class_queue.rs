@@ -20,7 +20,7 @@ pub struct Waiting {
     pub packet: PacketId,
     /// Its length on the wire.
     pub wire_bytes: u32,
-    /// What it takes up besides its place.
+    /// Buffer space it uses besides its place in the queue.
     pub charge: Charge,
 }
 

@@ -12,10 +12,10 @@ use weft_units::{Duration, LinkId, Time};
 
 use crate::central::ControlPlane;
 use crate::control_message::Effect;
-use crate::deadlock::{Deadlock, Standstill};
+use crate::deadlock::{Deadlock, PausedQueues};
 use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;
-use crate::flow_ledger::{Consequence, FlowLedger};
+use crate::flow_ledger::{FlowLedger, LedgerAction};
 use crate::hosts::{Hosts, Place};
 use crate::journal::{Entry, FlowNumber, News, SubflowId};
 use crate::partition::{Notice, Partition};
@@ -51,7 +51,7 @@ pub struct Conductor<'a> {
     step: Duration,
 }
 
-/// What the engine does between windows.
+/// An action of the engine between windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Global {
     Fault,
@@ -150,7 +150,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// What comes next, and when.
+    /// The next global action, and its time.
     fn next_global(&self) -> Option<(Time, Global)> {
         let fault = self.setup.faults.get(self.next_fault).map(|fault| (fault.at, Global::Fault));
         let reroute = self.reroutes.first().map(|at| (*at, Global::Reroute));
@@ -219,16 +219,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn notify<H: Hosts>(&self, at: Time, consequence: Consequence, partitions: &PartitionSet<'_, H>) {
+    fn notify<H: Hosts>(&self, at: Time, consequence: LedgerAction, partitions: &PartitionSet<'_, H>) {
         let host = |flow: FlowNumber, side: usize| {
             let flow = &self.setup.flows[flow as usize];
             self.setup.fabric.host_node([flow.src, flow.dst][side])
         };
         let notices: &[_] = match consequence {
-            Consequence::Follow(SubflowId { flow, subflow }) => {
+            LedgerAction::Follow(SubflowId { flow, subflow }) => {
                 &[(host(flow, 0), Notice::Follow(flow, subflow))]
             }
-            Consequence::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
+            LedgerAction::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
         };
         for (node, notice) in notices {
             partitions.part_of(*node).notify(at, *notice);
@@ -345,7 +345,7 @@ impl<'a> Conductor<'a> {
         if self.deadlock.is_some() || !self.setup.fabric.uses_pfc() {
             return;
         }
-        let mut found = Standstill::default();
+        let mut found = PausedQueues::default();
         partitions.parts().for_each(|part| part.net.add_paused(&mut found));
         partitions.parts().for_each(|part| part.net.add_held(&mut found));
         let queues = found.circle();

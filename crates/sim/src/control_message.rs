@@ -16,7 +16,7 @@ pub(crate) enum Message {
     RuleRemoved { switch: SwitchId, cookie: u64, packets: u64, bytes: u64 },
     /// To the controller: a port went down or came up.
     Port { at: SwitchPort, up: bool },
-    /// To the controller: there is a link from the one port to the other.
+    /// To the controller: a link from one port to another exists.
     Link { from: SwitchPort, to: SwitchPort },
     /// To the controller: a switch finished its part of a transaction.
     Confirmed { transaction: u64 },
@@ -32,7 +32,7 @@ pub(crate) enum Message {
     Out { switch: SwitchId, in_port: Option<PortNo>, ports: Vec<PortNo>, frame: FrameOut },
 }
 
-/// What happens at a switch because of a message.
+/// The effect of a message at a switch.
 pub enum Effect {
     /// A rule changes.
     Rule(SwitchId, RuleChange),
@@ -48,7 +48,7 @@ pub enum Effect {
 
 /// A frame that the controller sends.
 pub enum Outgoing {
-    /// It waited at the controller.
+    /// The packet was held at the controller.
     Held(DetachedPacket),
     /// A copy of one that waits.
     Copy(DetachedPacket),

@@ -10,9 +10,9 @@ use crate::shared_buffer::{Buffer, moving_xon};
 /// A queue: the link in front of which it is, and its number.
 pub type Queue = (LinkId, u8);
 
-/// What the paused queues of a fabric hold, and why they are paused.
+/// The packets held by the paused queues of a fabric, and the causes of the pauses.
 #[derive(Default, Debug)]
-pub struct Standstill {
+pub struct PausedQueues {
     /// The packets of those paused queues that have any.
     pub held: BTreeMap<Queue, Held>,
     /// The queues that the switches at their far ends pause.
@@ -41,12 +41,12 @@ pub struct Pause {
     pub frames: u32,
 }
 
-/// The bytes at which a paused queue resumes.
+/// The threshold (XON) at which a paused queue resumes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Xon {
     /// A fixed number.
     Fixed(u64),
-    /// As the free part of this switch's buffer allows.
+    /// Depends on the free space in this switch's buffer.
     Moving(NodeId),
 }
 
@@ -59,16 +59,16 @@ pub struct Deadlock {
     pub queues: Vec<Queue>,
 }
 
-/// Queues that may be stuck, and what can then never leave.
-struct Stuck<'a> {
-    standstill: &'a Standstill,
+/// Queues that may be deadlocked, and the bytes that would then never leave.
+struct Candidates<'a> {
+    snapshot: &'a PausedQueues,
     /// The queues, with the bytes of each that the others hold.
     queues: BTreeMap<Queue, u64>,
     /// The bytes that they hold in the buffers of switches.
     shared: BTreeMap<NodeId, u64>,
 }
 
-impl Standstill {
+impl PausedQueues {
     /// The queues of a circle in which nothing can move any more; empty if there is none.
     pub fn circle(&self) -> Vec<Queue> {
         let stuck = self.stuck();
@@ -94,7 +94,7 @@ impl Standstill {
     /// The queues that can never resume, with the bytes of each that others of them hold: the largest set in which every
     /// queue stays paused even when all other packets have left the switches.
     fn stuck(&self) -> BTreeMap<Queue, u64> {
-        let mut stuck = Stuck::all_paused(self);
+        let mut stuck = Candidates::all_paused(self);
         let mut by_buffer: BTreeMap<NodeId, Vec<Queue>> = BTreeMap::new();
         for queue in stuck.queues.keys() {
             if let Xon::Moving(node) = self.pauses[queue].xon {
@@ -124,11 +124,11 @@ impl Standstill {
     }
 }
 
-impl<'a> Stuck<'a> {
+impl<'a> Candidates<'a> {
     /// All paused queues that hold packets.
-    fn all_paused(standstill: &'a Standstill) -> Self {
-        let is_paused = |queue: &Queue| standstill.pauses.contains_key(queue);
-        let paused = || standstill.held.iter().filter(|(queue, _)| is_paused(queue));
+    fn all_paused(snapshot: &'a PausedQueues) -> Self {
+        let is_paused = |queue: &Queue| snapshot.pauses.contains_key(queue);
+        let paused = || snapshot.held.iter().filter(|(queue, _)| is_paused(queue));
         let mut queues: BTreeMap<Queue, u64> = paused().map(|(queue, _)| (*queue, 0)).collect();
         let mut shared = BTreeMap::new();
         for (_, held) in paused() {
@@ -141,19 +141,19 @@ impl<'a> Stuck<'a> {
                 *shared.entry(node).or_insert(0) += bytes;
             }
         }
-        Self { standstill, queues, shared }
+        Self { snapshot, queues, shared }
     }
 
     /// Whether a queue of the set resumes if all packets leave that no queue of the set holds, however long that takes.
     /// The switch decides about a queue when one of the queue's own packets leaves.
     fn goes_on(&self, queue: &Queue) -> bool {
         let Some(&rest) = self.queues.get(queue) else { return false };
-        let Pause { bytes, xon, .. } = self.standstill.pauses[queue];
+        let Pause { bytes, xon, .. } = self.snapshot.pauses[queue];
         let xon = match xon {
             Xon::Fixed(xon) => xon,
             Xon::Moving(node) => {
                 let rest = self.shared.get(&node).copied().unwrap_or(0);
-                let buffer = self.standstill.buffers.get(&node);
+                let buffer = self.snapshot.buffers.get(&node);
                 moving_xon(buffer.map_or(0, |buffer| buffer.threshold_with(rest)))
             }
         };
@@ -173,9 +173,9 @@ mod tests {
         (LinkId(link), 0)
     }
 
-    /// Of holder, origin and bytes; the queues of `paused` resume at 100 bytes.
-    fn standstill(held: &[(u32, u32, u64)], paused: &[u32]) -> Standstill {
-        let mut found = Standstill::default();
+    /// From triples of holder, origin and bytes; the queues in `paused` resume at 100 bytes.
+    fn snapshot(held: &[(u32, u32, u64)], paused: &[u32]) -> PausedQueues {
+        let mut found = PausedQueues::default();
         for &(holder, origin, bytes) in held {
             *found.held.entry(queue(holder)).or_default().origins.entry(queue(origin)).or_default() += bytes;
         }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn circle(held: &[(u32, u32, u64)], paused: &[u32]) -> Vec<Queue> {
-        standstill(held, paused).circle()
+        snapshot(held, paused).circle()
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_queue_whose_packets_are_all_stuck_never_gets_the_frame_that_ends_its_pause() {
-        let mut found = standstill(&[(2, 1, 100), (1, 2, 500)], &[1, 2]);
+        let mut found = snapshot(&[(2, 1, 100), (1, 2, 500)], &[1, 2]);
         assert!(
             found.circle().is_empty(),
             "packets of 1 leave, then it resumes with 100 bytes in the switch"
@@ -216,8 +216,8 @@ mod tests {
     }
 
     /// Two switches, each with a queue to the other, that hold `own` bytes of the other's queue and `others` of hosts.
-    fn pair(own: u64, others: u64, alpha: f64) -> Standstill {
-        let mut found = standstill(&[(2, 1, own), (1, 2, own)], &[1, 2]);
+    fn pair(own: u64, others: u64, alpha: f64) -> PausedQueues {
+        let mut found = snapshot(&[(2, 1, own), (1, 2, own)], &[1, 2]);
         for (link, node) in [(1, NodeId(11)), (2, NodeId(12))] {
             let holder = queue(3 - link);
             found.held.get_mut(&holder).unwrap().shared = Some((node, own + others));
@@ -256,8 +256,8 @@ mod tests {
     }
 
     /// The definition, written as it is said.
-    fn circle_by_definition(standstill: &Standstill) -> Vec<Queue> {
-        let Standstill { held, pauses, buffers } = standstill;
+    fn circle_by_definition(snapshot: &PausedQueues) -> Vec<Queue> {
+        let PausedQueues { held, pauses, buffers } = snapshot;
         let mut stuck: BTreeSet<Queue> =
             held.keys().filter(|queue| pauses.contains_key(queue)).copied().collect();
         loop {
@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    fn any_standstill() -> impl Strategy<Value = Standstill> {
+    fn any_paused_queues() -> impl Strategy<Value = PausedQueues> {
         // So few queues that a quarter of the cases have a circle.
         let queue = || (0_u32..6, 0_u8..2).prop_map(|(link, number)| (LinkId(link), number));
         let origins = prop::collection::btree_map(queue(), 1_u64..500, 1..7);
@@ -319,7 +319,7 @@ mod tests {
             });
             let pauses = pauses.collect();
             let buffers = (0..2).map(|node| (NodeId(node), Buffer::of(buffer, 0.5))).collect();
-            Standstill { held, pauses, buffers }
+            PausedQueues { held, pauses, buffers }
         })
     }
 
@@ -327,8 +327,8 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
         #[test]
-        fn the_circle_is_that_of_the_definition(standstill in any_standstill()) {
-            prop_assert_eq!(standstill.circle(), circle_by_definition(&standstill));
+        fn the_circle_is_that_of_the_definition(snapshot in any_paused_queues()) {
+            prop_assert_eq!(snapshot.circle(), circle_by_definition(&snapshot));
         }
     }
 

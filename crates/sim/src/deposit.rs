@@ -13,11 +13,11 @@ pub struct Deposit {
 }
 
 impl Deposit {
-    /// That of a packet outside of all buffers and accounts.
+    /// The deposit of a packet outside of all buffers and accounts.
     pub const NOTHING: Self =
         Self { buffer: None, wire_bytes: 0, charge: Charge { ingress: None, shared: false } };
 
-    /// That of a packet that waits at a port.
+    /// The deposit of a packet that waits at a port.
     pub(crate) fn of(port: &ServedPort, waiting: &Waiting) -> Self {
         Self { buffer: port.buffer, wire_bytes: waiting.wire_bytes, charge: waiting.charge }
     }

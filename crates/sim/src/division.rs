@@ -1,8 +1,8 @@
-//! [`Division`]: which partition of a run each node belongs to.
+//! [`Division`]: the partition of each node of a run.
 //!
-//! A partition is a pod, or a switch with its hosts. The other switches are dealt out among the partitions in
-//! turn. Nodes of different partitions affect each other no sooner than the lookahead, so all partitions can work
-//! through as much time at once. A run has as many partitions as threads, joined from these.
+//! A partition is a pod, or a switch with its hosts. The other switches are assigned to the partitions
+//! round-robin. Nodes of different partitions affect each other no sooner than the lookahead, so all partitions can
+//! simulate that much time in parallel. A run has as many partitions as threads, joined from these.
 
 use weft_fabric::{Fabric, Overhead};
 use weft_units::{Duration, LinkId, NodeId, TxClock};
@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_us(1);
 #[derive(Clone, Debug)]
 pub struct Division {
     parts: usize,
-    /// By node.
+    /// Partition of each node.
     part_of: Vec<u16>,
     lookahead: Duration,
 }

@@ -11,7 +11,7 @@ use crate::packet::Bound;
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 
-/// The flows of a switch's hosts since the controller last asked for them.
+/// The flows of a switch's hosts since the controller's last query.
 pub fn flow_counts<H: Hosts>(switch: SwitchId, partitions: &PartitionSet<'_, H>) -> Vec<FlowCount> {
     let mut part = partitions.part_of(switch_node(switch));
     let Partition { net, switches, .. } = &mut *part;
@@ -57,7 +57,7 @@ pub fn carry_out<H: Hosts>(effect: Effect, partitions: &PartitionSet<'_, H>) {
             net.packets.packet_without_segment(&header)
         }
     };
-    net.ports.is_new(packet, None);
+    net.ports.record_made(packet, None);
     match ports {
         Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net),
         Err(in_port) => {

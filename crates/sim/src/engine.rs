@@ -131,7 +131,7 @@ fn run_hosts<H: Hosts>(
     })
 }
 
-/// Why a run has one thread, whatever was asked for.
+/// The reason why a run has one thread, even if more were requested.
 fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'static str> {
     match () {
         () if traces => Some("captures and traces are written in order"),

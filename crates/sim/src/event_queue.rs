@@ -21,7 +21,7 @@ use weft_units::Time;
 /// The bits of a key that hold the rank. Two simultaneous links have the same rank once in 255 times.
 const RANK_BITS: u32 = 8;
 
-/// What is due next.
+/// The next event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
     /// A leaf's event: it stays due until the leaf is set again.
@@ -43,7 +43,7 @@ pub struct EventQueue {
     most_ahead: u64,
     /// Keys count time from here.
     epoch: u64,
-    /// Nothing is due from this time on.
+    /// No events are due from this time on.
     end: Time,
     /// The first key that is not before the end and the first timer, or that of a distant leaf.
     beyond: u64,
@@ -56,7 +56,7 @@ pub struct EventQueue {
 pub enum Order {
     /// Before all others, in the order of this number.
     First(u8),
-    /// In the order of scheduling.
+    /// Ordered as scheduled.
     Scheduled,
 }
 
@@ -88,7 +88,7 @@ impl EventQueue {
         leaves.next_power_of_two().max(64).trailing_zeros()
     }
 
-    /// From `end` on nothing is due.
+    /// Sets the time from which no events are due.
     #[inline]
     pub fn set_end(&mut self, end: Time) {
         self.end = end;

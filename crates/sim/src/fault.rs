@@ -5,23 +5,23 @@ use std::sync::Arc;
 use weft_scenario::LinkChange;
 use weft_units::{LinkId, Time};
 
-/// What happens to the links of a [`Fault`].
+/// The change to the links of a [`Fault`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FaultKind {
-    /// They go down; packets on them are lost.
+    /// The links go down; packets on them are lost.
     Fail,
-    /// They come up again.
+    /// The links come up again.
     Heal,
-    /// They get other properties.
+    /// The links get other properties.
     Change(LinkChange),
 }
 
 /// A change of the fabric at a given time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
-    /// When.
+    /// The time of the change.
     pub at: Time,
-    /// What.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The links, in both directions.
     pub links: Arc<[LinkId]>,

@@ -57,8 +57,8 @@ pub trait Fleet: Send {
     /// All switches learn new routes.
     fn routes_changed(&mut self, routes: &Arc<Forwarding>);
 
-    /// A switch knows a station.
-    fn knows(&mut self, number: usize, station: Mac, port: PortId);
+    /// A switch learns a station as from earlier traffic.
+    fn learn_station(&mut self, number: usize, station: Mac, port: PortId);
 
     /// The controller changes a switch's rules.
     fn apply(&mut self, number: usize, now: Time, change: &RuleChange);
@@ -99,7 +99,7 @@ impl<B: Blueprint> FleetBuilder for B {
 /// The switches of a scheme.
 struct Units<S>(Vec<Unit<S>>);
 
-/// A switch with what it needs to decide.
+/// A switch with its context for decisions.
 struct Unit<S> {
     switch: S,
     random: Stream,
@@ -109,19 +109,19 @@ struct Unit<S> {
 impl<S: Switch> Unit<S> {
     /// The switch and its surroundings.
     #[inline(always)]
-    fn parts<'a, 'n>(&'a mut self, net: &'a Network<'n>) -> (&'a mut S, Surroundings<'a, 'n>) {
-        (&mut self.switch, Surroundings { net, first_link: self.first_link, random: &mut self.random })
+    fn parts<'a, 'n>(&'a mut self, net: &'a Network<'n>) -> (&'a mut S, SwitchContext<'a, 'n>) {
+        (&mut self.switch, SwitchContext { net, first_link: self.first_link, random: &mut self.random })
     }
 }
 
 /// The surroundings of a switch.
-struct Surroundings<'a, 'n> {
+struct SwitchContext<'a, 'n> {
     net: &'a Network<'n>,
     first_link: u32,
     random: &'a mut Stream,
 }
 
-impl Context for Surroundings<'_, '_> {
+impl Context for SwitchContext<'_, '_> {
     #[inline]
     fn now(&self) -> Time {
         self.net.now
@@ -178,8 +178,8 @@ impl<S: Switch> Fleet for Units<S> {
         self.0.iter_mut().for_each(|unit| unit.switch.routes_changed(routes));
     }
 
-    fn knows(&mut self, number: usize, station: Mac, port: PortId) {
-        self.0[number].switch.knows(station, port, Time::ZERO);
+    fn learn_station(&mut self, number: usize, station: Mac, port: PortId) {
+        self.0[number].switch.learn_station(station, port, Time::ZERO);
     }
 
     fn apply(&mut self, number: usize, now: Time, change: &RuleChange) {

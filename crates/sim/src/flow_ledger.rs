@@ -1,5 +1,5 @@
-//! [`FlowLedger`]: the flows of a run, joined from what both ends and the switches told: their records, the paths of their
-//! followed packets, and the cost of events until the fabric has recovered.
+//! [`FlowLedger`]: the flows of a run, joined from the reports of both ends and the switches: their records, the paths
+//! of their followed packets, and the cost of events until the fabric has recovered.
 
 use std::collections::BTreeMap;
 
@@ -53,9 +53,9 @@ impl Active {
     }
 }
 
-/// What the engine does because of news.
+/// An action of the engine in response to reported events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Consequence {
+pub enum LedgerAction {
     /// The source follows the next data segment of the subflow.
     Follow(SubflowId),
     /// The flow is over: both sides leave.
@@ -79,9 +79,9 @@ pub struct FlowLedger<'a> {
     pub last_over: Time,
     /// Sums over the recorded Multipath TCP connections, if there are any.
     pub multipath: Option<MultipathReport>,
-    /// Which flows are done together.
+    /// Groups of flows that complete together.
     members: &'a Jobs,
-    /// Which flows share connections, and of each connection the message that started last.
+    /// Flows that share connections, and the last message started on each connection.
     connections: &'a Connections,
     latest: BTreeMap<FlowNumber, FlowNumber>,
     /// One entry per job: its recorded flows.
@@ -114,7 +114,7 @@ impl<'a> FlowLedger<'a> {
         news: News,
         flows: &[Flow],
         recorder: &mut dyn Recorder,
-    ) -> Option<Consequence> {
+    ) -> Option<LedgerAction> {
         match news {
             News::Opened(id, tuple) => {
                 let id = if id.subflow == 0 {
@@ -177,13 +177,13 @@ impl<'a> FlowLedger<'a> {
         None
     }
 
-    /// What a packet of a connection counts for: of several messages, the one that started last.
+    /// The flow that a packet of a connection counts for: the last message started on it.
     fn current(&self, id: SubflowId) -> SubflowId {
         SubflowId { flow: self.latest.get(&id.flow).copied().unwrap_or(id.flow), ..id }
     }
 
     /// A flow is over.
-    fn end(&mut self, flow: FlowNumber, at: Time) -> Option<Consequence> {
+    fn end(&mut self, flow: FlowNumber, at: Time) -> Option<LedgerAction> {
         let active = self.active.get_mut(&flow)?;
         if active.is_over {
             return None;
@@ -191,10 +191,10 @@ impl<'a> FlowLedger<'a> {
         active.is_over = true;
         self.over += 1;
         self.last_over = self.last_over.max(at);
-        Some(Consequence::Over(flow))
+        Some(LedgerAction::Over(flow))
     }
 
-    fn lose(&mut self, at: Time, id: SubflowId, loss: &Loss) -> Option<Consequence> {
+    fn lose(&mut self, at: Time, id: SubflowId, loss: &Loss) -> Option<LedgerAction> {
         let active = self.active.get_mut(&id.flow)?;
         active.drops += u64::from(loss.has_data);
         let number = loss.gray_event.unwrap_or(self.events.len() as u32);
@@ -210,7 +210,7 @@ impl<'a> FlowLedger<'a> {
                 event.flows_hit += 1;
             }
         }
-        loss.makes_follow().then_some(Consequence::Follow(id))
+        loss.makes_follow().then_some(LedgerAction::Follow(id))
     }
 
     /// A followed packet has reached its host.
@@ -230,8 +230,8 @@ impl<'a> FlowLedger<'a> {
         }
     }
 
-    /// The edge switch that asked for a path of an active flow has an answer.
-    fn answer(&mut self, at: Time, tuple: Tuple) -> Option<Consequence> {
+    /// The edge switch that requested a path for an active flow received an answer.
+    fn answer(&mut self, at: Time, tuple: Tuple) -> Option<LedgerAction> {
         let id = *self.tuples.get(&tuple)?;
         let seen = self.active.get_mut(&id.flow)?.seen(id.subflow);
         if seen.exploration.is_none() {
@@ -241,7 +241,7 @@ impl<'a> FlowLedger<'a> {
         if let Some(event) = by.checked_sub(1).and_then(|number| self.events.get_mut(number as usize)) {
             event.recovered.add(at.saturating_since(event.at));
         }
-        Some(Consequence::Follow(id))
+        Some(LedgerAction::Follow(id))
     }
 
     /// An event takes down the links in `failed` (possibly none). Returns the subflows whose path it breaks.

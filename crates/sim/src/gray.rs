@@ -11,12 +11,12 @@ use weft_units::{LinkId, Time};
 /// The losses of one link.
 #[derive(Clone, Copy, Debug)]
 pub struct Gray {
-    /// Of 2^32.
+    /// Loss rate, in units of 2^-32.
     loss: u64,
     blackhole: u64,
-    /// For random losses: of the seed, the link, and the time of the change.
+    /// Hash for random losses: of the seed, the link, and the time of the change.
     draws: u64,
-    /// For blackholes: of the seed and the link, so that one share always has the same flows.
+    /// Hash for blackholes: of the seed and the link, so that a given share always affects the same flows.
     flows: u64,
     /// Packets offered.
     offered: u64,
@@ -28,7 +28,7 @@ pub struct Gray {
 const ALL: f64 = 4_294_967_296.0;
 
 impl Gray {
-    /// No losses, on `link` of the run with `seed`.
+    /// Creates a state without losses, for `link` in the run with `seed`.
     pub const fn new(seed: u64, link: LinkId) -> Self {
         let flows = mix64(seed ^ mix64(link.0 as u64 + 1));
         Self { loss: 0, blackhole: 0, draws: flows, flows, offered: 0, events: [0; 2] }
@@ -56,8 +56,8 @@ impl Gray {
         self.events[usize::from(reason == DropReason::Blackhole)]
     }
 
-    /// Why the next packet offered is lost, if it is.
-    pub fn loses(&mut self, header: &Header) -> Option<DropReason> {
+    /// Draws whether the next packet is lost; returns the reason if it is.
+    pub fn draw_loss(&mut self, header: &Header) -> Option<DropReason> {
         self.offered += 1;
         if header.is_of_flow() && mix64(self.flows ^ u64::from(header.flow_hash)) >> 32 < self.blackhole {
             return Some(DropReason::Blackhole);

@@ -39,20 +39,20 @@ pub type Tuple = [(HostId, u16); 2];
 pub struct Entry {
     /// When.
     pub at: Time,
-    /// Where.
+    /// The node.
     pub node: NodeId,
-    /// What.
+    /// The event.
     pub news: News,
 }
 
-/// What happened.
+/// An event at a node.
 #[derive(Debug)]
 pub enum News {
     /// A source opened a connection with this tuple.
     Opened(SubflowId, Tuple),
     /// The destination got the last byte.
     Received(FlowNumber),
-    /// The source knows of that; told only if a flow waits for it.
+    /// The source has received the acknowledgement of the last byte; reported only if a flow waits for it.
     Acknowledged(FlowNumber),
     /// One side (0: the source) has closed the connection.
     Closed(FlowNumber, usize),
@@ -96,7 +96,7 @@ pub struct Loss {
     pub followed: bool,
     /// Whether switches made it.
     pub is_control: bool,
-    /// If a link lost it silently: the number (from 1) of the event that made the link lose packets.
+    /// For silent loss on a link: the number (from 1) of the event that made the link lose packets.
     pub gray_event: Option<u32>,
 }
 
@@ -123,7 +123,7 @@ impl Loss {
 /// A frame reported to the controller.
 #[derive(Debug)]
 pub struct Reported {
-    /// Where it arrived.
+    /// The port it arrived on.
     pub ingress: PortId,
     /// The cookie of the rule that reports it.
     pub cookie: u64,
@@ -142,7 +142,7 @@ pub struct SideReport {
     pub tcp: weft_transport::Stats,
     /// Multipath TCP's.
     pub multipath: Option<weft_transport::mptcp::Stats>,
-    /// Of the packets that it received.
+    /// Delays of the packets that it received.
     pub delays: Delays,
     /// At the source, how long the flow waited for its destination's address.
     pub resolution: Duration,
@@ -155,7 +155,7 @@ pub struct SideReport {
 /// The entries of one partition.
 #[derive(Default)]
 pub struct Journal {
-    /// In order of time.
+    /// Entries in order of time.
     pub entries: Vec<Entry>,
     /// Whether one of them makes the engine act within the lookahead.
     pub is_urgent: bool,

@@ -39,11 +39,11 @@ pub struct Line {
     pub id: LinkId,
     /// Its far end.
     pub far_end: FarEnd,
-    /// Where its ends are.
+    /// The partitions of its ends.
     pub span: Span,
 }
 
-/// Which ends of a link belong to a partition.
+/// The ends of a link that belong to a partition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Span {
     /// Both.
@@ -57,11 +57,11 @@ pub enum Span {
 /// The outcome of offering a packet to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offer {
-    /// It is the only one on the link: schedule its arrival at this port.
+    /// The only packet on the link: schedule its arrival at this port.
     First(Time, u16),
-    /// It follows others.
+    /// The packet follows others.
     Queued,
-    /// It reaches another partition at this time.
+    /// The packet reaches another partition at this time.
     Leaves(Time),
     /// There was no room.
     Full,

@@ -1,4 +1,4 @@
-//! [`Link`]: the state of a link that every packet needs, in one cache line; and [`Rest`], what is rarely used.
+//! [`Link`]: the state of a link that every packet needs, in one cache line; and [`Rest`], the rarely used state.
 
 use weft_fabric::{Limit, Overhead};
 use weft_units::{Bytes, Duration, Rate, Time, TxClock};

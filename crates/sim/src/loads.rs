@@ -15,7 +15,7 @@ pub struct Loads {
     total: u64,
     /// Windows.
     windows: u64,
-    /// By number of threads, the sum over windows of the most events of one thread.
+    /// For each number of threads, the sum over windows of the most events of one thread.
     longest: [u64; THREADS.len()],
 }
 
@@ -39,7 +39,7 @@ impl Loads {
         }
     }
 
-    /// By number of threads, all events relative to those of the longest threads.
+    /// For each number of threads, all events relative to those of the busiest threads.
     pub fn gains(&self) -> Vec<(usize, f64)> {
         let gain = |longest: u64| self.total as f64 / longest.max(1) as f64;
         THREADS.into_iter().zip(self.longest.map(gain)).collect()

@@ -10,7 +10,7 @@ use weft_traffic::Point;
 use weft_transport::Segment;
 use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
 
-use crate::deadlock::Standstill;
+use crate::deadlock::PausedQueues;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
 use crate::gray::Gray;
@@ -35,7 +35,7 @@ pub struct Crossing {
     detached: DetachedPacket,
 }
 
-/// What the engine has to know of the protocol of hosts.
+/// Properties of the hosts' protocol that the engine needs.
 #[derive(Clone, Copy, Debug)]
 pub struct HostKind {
     /// Bits of a packet's owner below the flow's number.
@@ -64,7 +64,7 @@ pub struct Network<'a> {
     pub packets: Slab,
     /// Sums.
     pub counters: Counters,
-    /// What others have to know.
+    /// Events that other partitions and the engine need.
     pub journal: Journal,
     /// The points that flows have reached, until the partition releases the waiting flows.
     pub reached: Vec<(FlowNumber, Point)>,
@@ -306,7 +306,7 @@ impl<'a> Network<'a> {
     pub fn enter(&mut self, crossing: Crossing) {
         let link = self.numbers[crossing.link.index()];
         let packet = self.packets.put(crossing.detached);
-        self.ports.passes(link, packet);
+        self.ports.record_link(link, packet);
         if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
             self.queue.bring_forward(link, self.links.far_port(link), arrival);
         }
@@ -366,7 +366,7 @@ impl<'a> Network<'a> {
         }
         let header = &self.packets.get(packet).header;
         if let Some(gray) = self.grays.get_mut(&link)
-            && let Some(reason) = gray.loses(header)
+            && let Some(reason) = gray.draw_loss(header)
         {
             let event = gray.event_of(reason);
             self.drop_because(Err(self.id(link)), packet, (reason, Some(event)));
@@ -446,7 +446,7 @@ impl<'a> Network<'a> {
             && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)
         {
             let header = &self.packets.get(packet).header;
-            // Of a trimmed packet, the headers are what is left of its data.
+            // Only the headers of a trimmed packet are left.
             let has_data = header.payload > 0 || header.is_trimmed() && header.kind == Kind::Other;
             let is_control = header.kind.is_control();
             let followed = self.packets.way(packet).is_some();
@@ -466,7 +466,7 @@ impl<'a> Network<'a> {
     pub fn copy(&mut self, packet: PacketId) -> PacketId {
         self.counters.packets_copied += 1;
         let copy = self.packets.duplicate(packet);
-        self.ports.is_new(copy, Some(packet));
+        self.ports.record_made(copy, Some(packet));
         copy
     }
 
@@ -570,12 +570,12 @@ impl<'a> Network<'a> {
     }
 
     /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
-    pub fn add_paused(&self, found: &mut Standstill) {
+    pub fn add_paused(&self, found: &mut PausedQueues) {
         self.ports.add_paused(self.fabric, &self.ids, found);
     }
 
     /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
-    pub fn add_held(&self, found: &mut Standstill) {
+    pub fn add_held(&self, found: &mut PausedQueues) {
         self.ports.add_held(self.fabric, &self.ids, found);
     }
 

@@ -8,9 +8,9 @@ const EMULATED: &str = "emulated";
 /// How the results of a sweep are produced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// By the simulator.
+    /// Produced by the simulator.
     Simulated,
-    /// On a network of Linux switches and hosts.
+    /// Measured on a network of Linux switches and hosts.
     Emulated,
 }
 

@@ -50,7 +50,7 @@ impl Way {
     pub const MAX: usize = 64;
 }
 
-/// What a segment carries besides TCP's fields.
+/// Data that a segment carries besides TCP's fields.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     /// A Multipath TCP option.
@@ -78,12 +78,12 @@ struct Extra {
     metadata: Metadata,
 }
 
-/// What a packet of a protocol other than TCP carries besides its header.
+/// Data that a packet of a protocol other than TCP carries besides its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Content {
     /// The protocol's fields.
     pub words: [u32; 4],
-    /// More of them, in the lower 30 bits.
+    /// Further data, in the lower 30 bits.
     pub note: u32,
 }
 
@@ -262,7 +262,7 @@ impl Slab {
         id
     }
 
-    /// What packet `id`, which [`Slab::packet_with`] made, carries.
+    /// The data of packet `id`, which [`Slab::packet_with`] made.
     #[inline]
     pub fn content(&self, id: PacketId) -> Content {
         let packet = self.get(id);

@@ -24,7 +24,7 @@ use crate::timer::Timer;
 use crate::trace::TraceEvent;
 use crate::waiting::Ready;
 
-/// What the engine tells a partition about a flow, a lookahead after the news that caused it.
+/// A notice from the engine to a partition about a flow, one lookahead after the event that caused it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The source follows the next data segment of this subflow.
@@ -38,7 +38,7 @@ pub enum Notice {
 /// Why [`Partition::run`] returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pause {
-    /// Nothing is due before the end of the window.
+    /// No event is due before the end of the window.
     End,
     /// The journal is urgent: there is news for the engine at the current time.
     News,
@@ -63,7 +63,7 @@ pub struct Partition<'a, H> {
     /// The flows of its hosts that wait for no other, in order of start time; those before `next` have started.
     starts: Vec<FlowNumber>,
     next: usize,
-    /// Those that waited and have started.
+    /// Flows that waited and have started.
     late: Vec<FlowNumber>,
     notices: BTreeMap<Time, Vec<Notice>>,
     ideal: Ideal,
@@ -198,7 +198,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         }
     }
 
-    /// It is the turn of a host that paces.
+    /// Lets a pacing host send its next packet.
     #[inline]
     fn turn(&mut self, number: u32, world: &World<'_>) {
         self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
@@ -212,7 +212,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// Returns whether anything was due: a timer that has moved is no event.
     fn timer(&mut self, timer: Timer, world: &World<'_>) -> bool {
-        // How many notices there are at once depends on the division.
+        // The number of simultaneous notices depends on the division.
         self.net.counters.events += u64::from(timer != Timer::Notice);
         match timer {
             Timer::End(place) => {

@@ -1,4 +1,5 @@
-//! [`PartitionSet`]: all partitions of a run, and the packets between them. Threads work through one window of time at once.
+//! [`PartitionSet`]: all partitions of a run, and the packets between them. All threads work on the same window of
+//! time.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -23,10 +24,10 @@ const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 /// All partitions.
 pub struct PartitionSet<'a, H> {
     fabric: &'a Fabric,
-    /// What all hosts know.
+    /// State shared by all hosts.
     pub world: World<'a>,
     division: Division,
-    rooms: Vec<Room<'a, H>>,
+    rooms: Vec<Slot<'a, H>>,
     /// Counts windows; changing it starts the threads on the next one.
     window: AtomicU64,
     end_ps: AtomicU64,
@@ -42,12 +43,12 @@ pub struct PartitionSet<'a, H> {
 }
 
 /// The packets from each partition, and one bit for each that sent any.
-struct Mail {
+struct Mailbox {
     from: Vec<Mutex<Vec<Crossing>>>,
     senders: AtomicU64,
 }
 
-impl Mail {
+impl Mailbox {
     fn new(parts: usize) -> Self {
         let from = std::iter::repeat_with(Mutex::default).take(parts).collect();
         Self { from, senders: AtomicU64::new(0) }
@@ -55,11 +56,11 @@ impl Mail {
 }
 
 /// A partition, and what other threads see of it.
-struct Room<'a, H> {
+struct Slot<'a, H> {
     partition: Mutex<Partition<'a, H>>,
     /// Packets from other partitions, sent in windows of even and of odd numbers: those of one window are taken in
     /// during the next.
-    mail: [Mail; 2],
+    mail: [Mailbox; 2],
     /// The last window that a thread has claimed.
     claimed: AtomicU64,
 }
@@ -72,9 +73,9 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         division: Division,
         mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, H>,
     ) -> Self {
-        let room = |part| Room {
+        let room = |part| Slot {
             partition: Mutex::new(make(&world, &division, part)),
-            mail: [0; 2].map(|_| Mail::new(division.parts())),
+            mail: [0; 2].map(|_| Mailbox::new(division.parts())),
             claimed: AtomicU64::new(0),
         };
         let rooms = (0..division.parts()).map(room).collect();
@@ -255,7 +256,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
 }
 
 /// Takes in the packets from other partitions.
-fn fetch<H: Hosts>(mail: &Mail, part: &mut Partition<'_, H>) {
+fn fetch<H: Hosts>(mail: &Mailbox, part: &mut Partition<'_, H>) {
     let mut senders = mail.senders.swap(0, Ordering::Relaxed);
     while senders != 0 {
         let mut from = lock(&mail.from[senders.trailing_zeros() as usize]);

@@ -22,10 +22,10 @@ pub struct Ingress {
     lossless: u8,
     thresholds: Thresholds,
     bytes: [u64; MAX_QUEUES],
-    /// The queues that the switch wants to pause, and those of which it has told the sender.
+    /// The queues that the switch wants to pause, and those that the sender was last notified of.
     asserted: u8,
     announced: u8,
-    /// The frames that have told it, since the link was last down.
+    /// PFC frames sent since the link was last down.
     frames: u32,
 }
 
@@ -114,12 +114,12 @@ impl Ingress {
         }
     }
 
-    /// Whether the sender has to be told of a change.
+    /// Whether the sender must be notified of a change.
     pub const fn has_news(&self) -> bool {
         self.asserted != self.announced
     }
 
-    /// The frame that tells it.
+    /// The PFC frame that announces the change.
     pub fn announce(&mut self) -> Header {
         self.announced = self.asserted;
         self.frames = self.frames.wrapping_add(1);

@@ -8,7 +8,7 @@ use weft_switching::Header;
 use weft_units::{LinkId, NodeId, Time};
 
 use crate::class_queue::{Charge, Waiting};
-use crate::deadlock::{Held, Standstill};
+use crate::deadlock::{Held, PausedQueues};
 use crate::deposit::Deposit;
 use crate::packet::{PacketId, Slab};
 use crate::pfc::Ingress;
@@ -18,7 +18,7 @@ use crate::shared_buffer::Buffer;
 /// No link: the packet was made here.
 const NOWHERE: u32 = u32::MAX;
 
-/// What became of a packet that has to wait.
+/// The outcome for a packet that has to wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joined {
     /// The packet for which there was no space: it, or one that was cut in its place.
@@ -34,9 +34,9 @@ pub struct Joined {
 pub struct Ports {
     /// Empty if no port is served.
     ports: Vec<Option<ServedPort>>,
-    /// Of the partition's switches, if their queues share buffers.
+    /// Buffers of the partition's switches, if their queues share them.
     buffers: Vec<Buffer>,
-    /// Of the links with flow control into the partition's switches; empty if there is none in the fabric.
+    /// Accounts of the links with flow control into the partition's switches; empty without flow control.
     ingress: Vec<Option<Ingress>>,
     /// The link over which a packet came, by packet; empty without flow control.
     came_over: Vec<u32>,
@@ -101,8 +101,8 @@ impl Ports {
         self.ports.get_mut(link as usize)?.as_mut()
     }
 
-    /// A packet starts over a link of the partition, or has come over one from another.
-    pub fn passes(&mut self, link: u32, packet: PacketId) {
+    /// Records the link of a packet that starts over a link of the partition, or has come over one from another.
+    pub fn record_link(&mut self, link: u32, packet: PacketId) {
         if self.ingress.is_empty() {
             return;
         }
@@ -113,10 +113,10 @@ impl Ports {
         self.came_over[place] = link;
     }
 
-    /// A packet was made in the partition, or is a copy of another.
-    pub fn is_new(&mut self, packet: PacketId, copy_of: Option<PacketId>) {
+    /// Records a packet made in the partition; a copy keeps the link of its original.
+    pub fn record_made(&mut self, packet: PacketId, copy_of: Option<PacketId>) {
         let from = copy_of.and_then(|of| self.came_over.get(of as usize).copied());
-        self.passes(from.unwrap_or(NOWHERE), packet);
+        self.record_link(from.unwrap_or(NOWHERE), packet);
     }
 
     /// The account of the link over which a packet came, and its queue there, if that queue is lossless.
@@ -336,7 +336,7 @@ impl Ports {
         }
     }
 
-    /// The frame that tells the sender of `link` which of its queues are paused, if that has changed.
+    /// The PFC frame that announces the paused queues to the sender of `link`, if they have changed.
     pub fn news_for(&mut self, link: u32) -> Option<Header> {
         let ingress = self.ingress.get_mut(link as usize)?.as_mut()?;
         ingress.has_news().then(|| ingress.announce())
@@ -349,7 +349,7 @@ impl Ports {
     }
 
     /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
-    pub fn add_paused(&self, fabric: &Fabric, ids: &[LinkId], found: &mut Standstill) {
+    pub fn add_paused(&self, fabric: &Fabric, ids: &[LinkId], found: &mut PausedQueues) {
         for (id, ingress) in ids.iter().zip(&self.ingress) {
             let Some(ingress) = ingress else { continue };
             let node = fabric.link(*id).to;
@@ -367,7 +367,7 @@ impl Ports {
     }
 
     /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
-    pub fn add_held(&self, fabric: &Fabric, ids: &[LinkId], found: &mut Standstill) {
+    pub fn add_held(&self, fabric: &Fabric, ids: &[LinkId], found: &mut PausedQueues) {
         for (id, port) in ids.iter().zip(&self.ports) {
             let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
             for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {

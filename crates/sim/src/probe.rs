@@ -106,7 +106,7 @@ impl Probe {
         }
         self.class_bytes.resize(class_bytes.len(), 0);
         for (class, (&now, before)) in class_bytes.iter().zip(&mut self.class_bytes).enumerate() {
-            // A flow that is given up takes its bytes with it.
+            // The bytes of an aborted flow are no longer counted.
             row(Metric::Throughput, class as u32, now.saturating_sub(*before) as f64 * 8.0 / seconds);
             *before = now;
         }

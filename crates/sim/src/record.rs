@@ -35,14 +35,14 @@ pub trait Recorder {
 
 /// A recorder that keeps everything in memory.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct MemoryRecorder {
     /// The flows, in the order in which they ended.
     pub flows: Vec<FlowRecord>,
     /// The samples, in order of time.
     pub samples: Vec<Sample>,
 }
 
-impl Recorder for Kept {
+impl Recorder for MemoryRecorder {
     fn flow(&mut self, record: &FlowRecord) {
         self.flows.push(record.clone());
     }
@@ -188,7 +188,7 @@ pub struct LinkReport {
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
-    /// Of a port that may cut packets, and of every port in a fabric with flow control.
+    /// Counters of a port that may cut packets, and of every port in a fabric with flow control.
     pub port: Option<PortCounters>,
     /// Bytes sent within the measurement window.
     pub window_bytes: u64,

@@ -50,7 +50,7 @@ pub enum Entity {
 /// Declares the metrics, each with its name in results and the kind of its entities.
 macro_rules! metrics {
     ($(#[doc = $doc:literal] $variant:ident = $name:literal of $entity:ident,)*) => {
-        /// What a [`Sample`] measures.
+        /// The quantity that a [`Sample`] measures.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Metric { $(#[doc = $doc] $variant,)* }
 

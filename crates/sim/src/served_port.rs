@@ -1,4 +1,4 @@
-//! [`ServedPort`]: a port that is asked for a packet whenever its line is free.
+//! [`ServedPort`]: a port that is polled for a packet whenever its line is free.
 //!
 //! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link.rs`), which takes
 //! one event per packet. A port that chooses among waiting packets, marks at random, cuts packets or may be paused
@@ -13,7 +13,7 @@ use crate::class_queue::{ClassQueue, Waiting};
 use crate::pfc::lossless_queues;
 use crate::red::Marking;
 
-/// What happened at a port.
+/// Event counts at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
     /// Packets cut to their headers.

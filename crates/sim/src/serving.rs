@@ -38,7 +38,7 @@ impl Network<'_> {
         if let Some(port) = self.ports.get_mut(link) {
             port.line_busy = true;
         }
-        self.ports.passes(link, packet);
+        self.ports.record_link(link, packet);
         let offer = self.links.push(link, self.now, Bound::undecided(packet), wire_bytes);
         let free = self.links.busy_until(link);
         match offer {
@@ -105,7 +105,7 @@ impl Network<'_> {
         Some(deposit)
     }
 
-    /// A packet that a switch held leaves as `leave` says; until then, its sender is not told of the space.
+    /// Releases a packet that a switch held, by `leave`; its sender is notified of the freed space only after that.
     pub fn let_go(&mut self, deposit: &Deposit, leave: impl FnOnce(&mut Self)) {
         let charged = self.ports.refund(deposit);
         leave(self);
@@ -147,7 +147,7 @@ impl Network<'_> {
         lost
     }
 
-    /// A link is up again: both directions of its cable learn which queues are paused.
+    /// A link is up again: the paused queues are announced in both directions.
     pub fn resume_flow_control(&mut self, link: u32) {
         if self.ports.is_empty() {
             return;

@@ -18,11 +18,11 @@ pub struct Setup<'a> {
     pub fabric: &'a Fabric,
     /// The flows, in order of start time; of those that wait for others, the earliest.
     pub flows: &'a [Flow],
-    /// Which of them wait for which.
+    /// Dependencies between flows.
     pub dependencies: &'a Dependencies,
-    /// Which of them are done together.
+    /// Flows that complete together.
     pub jobs: &'a Jobs,
-    /// Which of them share connections.
+    /// Flows that share connections.
     pub connections: &'a Connections,
     /// The number of traffic classes.
     pub classes: usize,
@@ -61,7 +61,7 @@ pub struct Progress {
     pub helpers_ns: AtomicU64,
     /// If present, the events of each window are counted in it.
     pub loads: Option<Mutex<Loads>>,
-    /// Why the run has one thread although more were asked for.
+    /// The reason why the run has one thread although more were requested.
     pub alone: OnceLock<String>,
 }
 

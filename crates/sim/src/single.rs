@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use weft_scenario::{Point, Scenario};
 
-use crate::active::{Active, Failed, SoFar, Task, Timing, carry_out};
+use crate::active::{Active, Failed, RunProgress, Task, Timing, carry_out};
 
 /// How often the observer receives progress.
 const TICK: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ pub fn run_point(
     load: &(dyn Fn(&str) -> Result<Vec<u8>, String> + Sync),
     target: &Path,
     threads: usize,
-    observer: &mut dyn FnMut(Option<SoFar>) -> bool,
+    observer: &mut dyn FnMut(Option<RunProgress>) -> bool,
 ) -> Result<Option<Timing>, Failed> {
     let run: OnceLock<Arc<Active<'_>>> = OnceLock::new();
     let (over, ended) = channel();

@@ -71,12 +71,12 @@ pub enum Event<'a> {
         /// The reason.
         error: &'a str,
     },
-    /// Runs have one thread although more were asked for; told once.
+    /// Runs have one thread although more were requested; reported once.
     OneThread {
         /// The reason.
         why: &'a str,
     },
-    /// Nothing new; lets the observer stop the sweep.
+    /// No change; lets the observer stop the sweep.
     Tick,
 }
 
@@ -87,7 +87,7 @@ pub struct SweepReport {
     pub done: usize,
     /// Runs that already had results, and all captures.
     pub skipped: usize,
-    /// Of those done: runs that had results and were repeated for captures.
+    /// Finished runs that already had results and were repeated for captures.
     pub repeated: usize,
     /// The captures that were made.
     pub captured: Vec<Captured>,
@@ -115,7 +115,7 @@ pub struct Options<'a> {
     pub modules: &'a [&'a dyn Module],
 }
 
-/// What to capture of each run.
+/// The frames to capture in each run.
 #[derive(Clone, Copy)]
 pub struct Capture<'a> {
     /// The links and flows.
@@ -199,7 +199,7 @@ pub fn run_sweep(
         stop.fetch_or(outcome.as_ref().is_err_and(|failed| failed.is_disk_full), Ordering::Relaxed);
         outcome
     };
-    let (mut timings, mut is_told) = (Vec::<Value>::new(), false);
+    let (mut timings, mut is_reported) = (Vec::<Value>::new(), false);
     std::thread::scope(|scope| {
         let workers = scope.spawn(|| {
             pool.install(|| {
@@ -218,7 +218,7 @@ pub fn run_sweep(
                 match outcome {
                     Ok(timing) => {
                         let alone = timing.alone.as_deref().filter(|_| asked.is_some());
-                        if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
+                        if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_reported, true)) {
                             tell(&Event::OneThread { why });
                         }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
@@ -263,7 +263,7 @@ pub fn run_sweep(
     }
 }
 
-/// What to capture of each run of `scenario`.
+/// The capture request for each run of `scenario`.
 fn request(scenario: &Scenario, options: &Options<'_>, capture: &Capture<'_>) -> Result<Request, SweepError> {
     let inputs = read_inputs(scenario, options.load)?;
     let inputs: Vec<String> = inputs.values().map(|bytes| sha256(bytes)).collect();

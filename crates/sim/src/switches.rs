@@ -82,7 +82,7 @@ impl Switches {
             let Some(ports) = builder.learnt(fabric, fabric.host_node(host), random) else { return };
             for (number, site) in self.sites.iter().enumerate() {
                 if let Some(port) = ports[site.node.index()] {
-                    self.fleet.knows(number, Mac::of_host(host.0), port);
+                    self.fleet.learn_station(number, Mac::of_host(host.0), port);
                 }
             }
         }
@@ -287,7 +287,7 @@ impl Switches {
         self.arm(number, net);
     }
 
-    /// The flows of the hosts of switch `number` since the controller last asked for them.
+    /// The flows of the hosts of switch `number` since the controller's last query.
     pub fn flow_counts(&mut self, number: usize, net: &mut Network<'_>) -> Vec<FlowCount> {
         let counts = self.fleet.flow_counts(number);
         self.arm(number, net);
@@ -355,7 +355,7 @@ fn emit(node: NodeId, first_link: u32, actions: &Actions, net: &mut Network<'_>)
         net.counters.packets_of_switches += 1;
         net.now = now + Duration::from_ps(place as u64);
         let packet = net.packets.packet_without_segment(&header);
-        net.ports.is_new(packet, None);
+        net.ports.record_made(packet, None);
         net.send(first_link + u32::from(port.0), packet);
     }
     net.now = now;

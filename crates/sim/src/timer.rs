@@ -1,6 +1,6 @@
 //! [`Timer`]: an event of the queue's heap.
 
-/// What is due.
+/// An event that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timer {
     /// An end of a connection, by its place among its partition's.

@@ -7,7 +7,7 @@ use weft_units::{LinkId, NodeId, Time};
 
 use crate::packet::PacketId;
 
-/// What has happened to frames, links and tables and was not yet passed on to a recorder.
+/// Events of frames, links and tables not yet passed on to a recorder.
 #[derive(Debug, Default)]
 pub struct Trace {
     /// Events, in order of simulated time.

@@ -18,7 +18,7 @@ pub struct Waiting<'a> {
     ready: Vec<AtomicU64>,
 }
 
-/// What a satisfied dependency starts.
+/// The flows or steps that a satisfied dependency starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ready {
     /// A flow.

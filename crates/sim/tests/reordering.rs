@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_scenario::{Plan, Scenario};
 use weft_sim::engine::Progress;
-use weft_sim::record::{Kept, RunReport};
+use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_sim::run::run_own;
 use weft_switching::conweave::ConWeave;
 use weft_switching::spray::Spray;
@@ -84,7 +84,7 @@ fn plan(fabric: &str, scheme: &str, transport: &str, rest: &str) -> Plan {
 }
 
 /// The outcome, in which every packet is accounted for and every flow is finished.
-fn run(plan: &Plan, threads: usize) -> (RunReport, Kept) {
+fn run(plan: &Plan, threads: usize) -> (RunReport, MemoryRecorder) {
     let scheme = |routes: &Arc<Forwarding>| {
         let routes = Arc::clone(routes);
         match plan.scheme.name.as_str() {
@@ -92,7 +92,7 @@ fn run(plan: &Plan, threads: usize) -> (RunReport, Kept) {
             _ => Scheme::ConWeave(ConWeave::new(&plan.fabric, routes, plan.seed, &plan.scheme).unwrap()),
         }
     };
-    let mut kept = Kept::default();
+    let mut kept = MemoryRecorder::default();
     let report = run_own(plan, scheme, threads, &Progress::default(), &mut kept);
     assert!(report.counters.is_conserved(), "{:?}", report.counters);
     assert_eq!(report.flows_finished, kept.flows.len() as u64);
@@ -101,7 +101,7 @@ fn run(plan: &Plan, threads: usize) -> (RunReport, Kept) {
 }
 
 /// Packets out of order, and messages between switches.
-fn disorder((report, kept): &(RunReport, Kept)) -> (u64, u64) {
+fn disorder((report, kept): &(RunReport, MemoryRecorder)) -> (u64, u64) {
     (kept.flows.iter().map(|flow| flow.out_of_order).sum(), report.counters.packets_of_switches)
 }
 

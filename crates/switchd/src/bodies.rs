@@ -84,7 +84,7 @@ pub struct GateOfPort {
     pub interface: Option<String>,
     /// The gate's number.
     pub gate: Gate,
-    /// Which number of a tag addresses it.
+    /// The number of a tag that addresses it.
     pub direction: Direction,
     /// Its flag.
     pub flag: Option<Flag>,
@@ -118,7 +118,7 @@ pub struct GateChange {
     /// Its new gate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
-    /// Which number of a tag addresses it.
+    /// The number of a tag that addresses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Its flag; none by default.
@@ -169,9 +169,9 @@ impl CountedRule {
 pub struct Flows {
     /// The number of rules, including those beyond the limit.
     pub total: usize,
-    /// By descending priority, then by match.
+    /// Rules by descending priority, then by match.
     pub rules: Vec<CountedRule>,
-    /// By number.
+    /// Groups by number.
     pub groups: Vec<Group>,
 }
 

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_too_old_is_told_from_one_that_has_no_memory() {
+    fn a_kernel_that_is_too_old_is_distinguished_from_one_that_has_no_memory() {
         let create = |code| {
             let io_error = io::Error::from_raw_os_error(code);
             PlaneError::Load(EbpfError::MapError(MapError::CreateError { name: "paths".into(), io_error }))

@@ -1,11 +1,11 @@
-//! [`What`]: the types of events that the data plane records, and how an [`Event`] is read.
+//! [`EventKind`]: the types of events that the data plane records, and how an [`Event`] is read.
 
 use crate::layout::Event;
 
 /// The types of [`Event`], by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-pub enum What {
+pub enum EventKind {
     /// A segment was wrapped and flooded from its source's edge.
     Explored,
     /// A flow was locked to the port of a request's first copy.
@@ -26,7 +26,7 @@ pub enum What {
     StationLearnt,
 }
 
-impl What {
+impl EventKind {
     /// All types, in order of their numbers.
     pub const ALL: [Self; 9] = [
         Self::Explored,
@@ -64,7 +64,7 @@ impl Event {
     }
 
     /// Its type.
-    pub fn what(&self) -> Option<What> {
-        What::ALL.get(usize::from(self.what)).copied()
+    pub fn what(&self) -> Option<EventKind> {
+        EventKind::ALL.get(usize::from(self.what)).copied()
     }
 }

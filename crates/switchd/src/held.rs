@@ -96,7 +96,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds what is now pinned at this path; nothing if there is no pin.
+    /// Holds the object now pinned at this path; nothing if there is no pin.
     pub fn renew(&self, path: &Path) {
         match Kept::open(path) {
             Ok(kept) => drop(self.kept().insert(path.to_owned(), kept)),

@@ -61,7 +61,7 @@ mirrored! {
         pub last_port: u16,
         /// The DSCP of elephants, mode `tfe` by DSCP.
         pub dscp: u8,
-        /// As `enum classifier`.
+        /// A value of `enum classifier`.
         pub classifier: u8,
         /// Hop limit of flooded frames.
         pub hops: u8,
@@ -130,7 +130,7 @@ mirrored! {
         pub expiry: u64,
         /// Its port.
         pub port: u16,
-        /// As [`weft_switching::arp_path::LOCKED`] and the constants below it.
+        /// A class such as [`weft_switching::arp_path::LOCKED`].
         pub class: u8,
         /// Zero.
         pub reserved: [u8; 5],
@@ -149,7 +149,7 @@ mirrored! {
         pub sport: u16,
         /// TCP port of the destination.
         pub dport: u16,
-        /// As [`weft_switching::arp_path::FloodKind`].
+        /// A value of [`weft_switching::arp_path::FloodKind`].
         pub kind: u64,
     }
 
@@ -197,7 +197,7 @@ mirrored! {
         pub made: u32,
         /// The port that it leads to.
         pub port: u16,
-        /// As in [`weft_switching::path_table`].
+        /// A class of [`weft_switching::path_table`].
         pub class: u8,
         /// Whether the end that it leads to started the exploration.
         pub initiator: u8,
@@ -242,7 +242,7 @@ mirrored! {
         pub dport: u16,
         /// The port concerned.
         pub port: u16,
-        /// As [`What`].
+        /// A value of [`crate::event::EventKind`].
         pub what: u8,
         /// The kind of frame that caused it, as [`weft_switching::Kind`].
         pub kind: u8,

@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
     use crate::clang::clang;
-    use crate::event::What;
+    use crate::event::EventKind;
     use crate::layout::{self, Settings};
     use crate::tags::gates::{FLAGS, NO_GATE};
     use crate::tags::layout as tags;
@@ -168,7 +168,7 @@ mod tests {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         all.extend(Reason::all().enumerate().map(|(at, reason)| (upper(reason.name()), at as u64)));
-        all.extend(What::ALL.map(|what| (upper(what.name()), what as u64)));
+        all.extend(EventKind::ALL.map(|what| (upper(what.name()), what as u64)));
         let frames = [Kind::Tcp, Kind::Other, Kind::ArpRequest, Kind::ArpReply, Kind::Hello];
         let paths = [Kind::PathRequest, Kind::PathReply, Kind::PathFail];
         let recovery = [Kind::RecoveryRequest, Kind::RecoveryReply];

@@ -271,7 +271,7 @@ impl Tables {
         done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
     }
 
-    /// What `decide` finds necessary for flows, from the state of the switch.
+    /// The recovery that `decide` finds necessary for flows, from the state of the switch.
     fn decide(&self, ports: &[Port], now: u64, decide: impl FnOnce(&Known<'_>) -> Recovery) -> Recovery {
         let is_attached = |station: u64| {
             let known = self.0.stations.as_ref().and_then(|(stations, _)| stations.get(&station));

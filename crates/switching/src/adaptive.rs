@@ -82,7 +82,7 @@ impl Blueprint for Adaptive {
     }
 }
 
-/// One switch.
+/// An adaptive routing switch.
 pub struct AdaptiveSwitch {
     next_hops: NextHops,
     flowlets: Flowlets,
@@ -91,7 +91,7 @@ pub struct AdaptiveSwitch {
 
 /// The load of all ports.
 struct Load {
-    /// By port, the band of its queue when it was last read.
+    /// For each port, the band of its queue when last read.
     bands: Vec<u8>,
     next_sample: Time,
     config: Config,

@@ -52,7 +52,7 @@ impl SoftKey for Mac {
     }
 }
 
-/// One switch.
+/// An ARP-Path switch.
 pub struct ArpPathSwitch {
     pub(crate) config: Exploration,
     pub(crate) ports: Ports,
@@ -149,7 +149,7 @@ impl ArpPathSwitch {
     /// Stores `station` in `class`, or as attached if `port` is a host port.
     fn put(&mut self, station: Mac, port: PortId, class: u8, now: Time) {
         if self.ports.may_have_hosts() && self.attached(station, now).is_some_and(|known| known != port) {
-            self.has_left(now);
+            self.note_departure(now);
         }
         let class = if self.ports.is_host(port, now) { ATTACHED } else { class };
         self.stations.insert(station, port, class, now);
@@ -217,13 +217,13 @@ impl ArpPathSwitch {
     #[cold]
     fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, station) = (ctx.now(), header.src);
-        if !self.limits.may_add_station(ingress, now) {
+        if !self.limits.take_station(ingress, now) {
             return;
         }
         let has_moved = self.port_of(station, now).is_some();
         let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
         let announces = self.config.announce == Announce::On && (has_moved || !asks);
-        if announces && !self.limits.may_flood(ingress, now) {
+        if announces && !self.limits.take_flood(ingress, now) {
             return;
         }
         self.learn(station, ingress, now);
@@ -242,12 +242,12 @@ impl ArpPathSwitch {
     pub(crate) fn hear_from_afar(&mut self, ingress: PortId, source: Mac, now: Time) {
         if self.ports.is_fabric(ingress, now) && self.attached(source, now).is_some() {
             self.stations.remove(&source);
-            self.has_left(now);
+            self.note_departure(now);
         }
     }
 
     /// A station left a host port: its stale flow entries are checked for as long as they may live.
-    fn has_left(&mut self, now: Time) {
+    fn note_departure(&mut self, now: Time) {
         self.left_until = now + self.config.confirmed;
     }
 
@@ -275,7 +275,7 @@ impl ArpPathSwitch {
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         let fabric = self.ports.is_fabric(ingress, now);
-        if !fabric && !self.limits.may_flood(ingress, now) {
+        if !fabric && !self.limits.take_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
         if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
@@ -372,7 +372,7 @@ impl ArpPathSwitch {
         if repairing && !floods {
             return out.drop(DropReason::Repairing);
         }
-        if !self.limits.may_flood(ingress, now) {
+        if !self.limits.take_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
         // A repair started by another sender announced its own pair to other switches, not that floods of this pair
@@ -574,7 +574,7 @@ impl Switch for ArpPathSwitch {
         }
     }
 
-    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+    fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
         self.learn(station, port, now);
     }
 

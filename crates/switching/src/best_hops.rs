@@ -20,7 +20,8 @@ pub(crate) struct BestHops {
 }
 
 impl BestHops {
-    /// Nothing is known about `count` ToR switches; an entry counts for `aging` after the last probe that confirmed it.
+    /// Creates an empty table for `count` ToR switches; an entry is valid for `aging` after the last probe that
+    /// confirmed it.
     pub(crate) fn new(count: usize, aging: Duration) -> Self {
         Self { best: vec![Best { port: PortId(0), level: 0, at: Time::MAX }; count], aging }
     }

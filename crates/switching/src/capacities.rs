@@ -11,7 +11,7 @@ use crate::nearest_first::nearest_first;
 
 /// The capacities of all switches towards each class of hosts, in bits per second.
 pub(crate) struct Capacities {
-    /// By class, then by node; no limit at the switches to which the hosts are attached.
+    /// Capacities by class, then by node; unlimited at the switches to which the hosts are attached.
     of_nodes: Vec<Vec<u64>>,
 }
 

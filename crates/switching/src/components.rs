@@ -1,8 +1,8 @@
 //! [`Components`]: the symmetric components of the next hops of every switch.
 //!
-//! Queues tell which of several paths is better only if the rest of the paths is alike: if they lead over links of the
-//! same rates, which carry traffic of the same sources. Sets of such next hops are components; a flow keeps to one of
-//! them, drawn with a probability in proportion to its capacity (Ghorbani et al., "DRILL: micro load balancing for
+//! Local queues show which of several paths is better only if the rest of the paths is symmetric: links of the same
+//! rates that carry traffic of the same sources. Sets of such next hops are components; a flow keeps to one of them,
+//! drawn with a probability in proportion to its capacity (Ghorbani et al., "DRILL: micro load balancing for
 //! low-latency data center networks", SIGCOMM 2017, section 3.4).
 
 use std::collections::BTreeMap;
@@ -26,15 +26,15 @@ pub(crate) struct Component {
 /// The components of all switches.
 pub(crate) struct Components {
     capacities: Capacities,
-    /// By class of hosts.
+    /// Labels for each class of hosts.
     labels: Vec<Labels>,
 }
 
-/// By node, a label of the rest of the fabric on the way to the hosts of one class.
+/// For each node, labels of the rest of the fabric on the way to the hosts of one class.
 struct Labels {
-    /// Of the sources whose packets reach the node, and the links by which they do.
+    /// Labels of the sources whose packets reach the node, and of the links they arrive by.
     before: Vec<u64>,
-    /// Of the links on the rest of the paths from it.
+    /// Labels of the remaining links of the paths from it.
     behind: Vec<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Components {
         Self { capacities: Capacities::new(routes), labels }
     }
 
-    /// Those of `node` towards `host`, sorted by their first ports; none without a path.
+    /// The components of `node` towards `host`, sorted by their first ports; empty without a path.
     pub(crate) fn of(&self, routes: &Forwarding, node: NodeId, host: HostId) -> Vec<Component> {
         let labels = &self.labels[routes.class_of(host)];
         let mut by_label: BTreeMap<u64, Component> = BTreeMap::new();

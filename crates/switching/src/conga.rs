@@ -145,10 +145,10 @@ impl Blueprint for Conga {
     }
 }
 
-/// One switch.
+/// A CONGA switch.
 pub struct CongaSwitch {
     next_hops: NextHops,
-    /// By port.
+    /// Utilisation by port.
     utilisation: Vec<RateEstimator>,
     is_to_host: Vec<bool>,
     leaf: Option<Leaf>,
@@ -160,15 +160,15 @@ pub struct CongaSwitch {
 /// The state of a leaf.
 struct Leaf {
     own: u16,
-    /// By host, its leaf.
+    /// The leaf of each host.
     leaf_of: Arc<[u16]>,
     flowlets: Flowlets,
     reports: PathReports,
-    /// By port, the number of the uplink, plus one; 0: it leads to a host.
+    /// For each port, its uplink number plus one; 0: it leads to a host.
     uplinks: Vec<u16>,
 }
 
-/// By port, the number of the uplink, plus one; 0: it leads to a host.
+/// For each port, its uplink number plus one; 0: it leads to a host.
 fn numbers(links: &[PortLink]) -> Vec<u16> {
     let mut count = 0;
     let number = |link: &PortLink| {
@@ -245,7 +245,7 @@ impl Switch for CongaSwitch {
             if let Some(&from) = from.filter(|from| **from != leaf.own && !self.is_to_host[ingress.index()]) {
                 let overlay = Overlay::from_bytes(header.overlay);
                 leaf.reports.arrived(from, overlay.uplink, overlay.congestion, now);
-                leaf.reports.told(from, overlay.about, overlay.reported, now);
+                leaf.reports.record_feedback(from, overlay.about, overlay.reported, now);
             }
             return out.send(first);
         }

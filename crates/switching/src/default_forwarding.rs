@@ -47,7 +47,7 @@ impl Over {
         }
     }
 
-    /// That of the switch at `node`.
+    /// The default forwarding of the switch at `node`.
     pub(crate) fn at(&self, fabric: &weft_fabric::Fabric, node: NodeId) -> DefaultForwarding {
         match self {
             Self::ArpPath => DefaultForwarding::ArpPath,
@@ -73,16 +73,16 @@ pub enum DefaultForwarding {
 pub(crate) struct DefaultSwitch {
     /// ARP-Path, whose ports, floods and limits serve in all cases.
     pub(crate) base: ArpPathSwitch,
-    /// What forwards.
+    /// The scheme that forwards.
     pub(crate) over: DefaultForwarding,
 }
 
 impl DefaultSwitch {
     /// From earlier traffic, the switch knows that `station` is behind `port`. A tree knows only its own hosts: the port
     /// is that of a shortest path, and the first frame to another station is flooded on the tree.
-    pub(crate) fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+    pub(crate) fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
         match &mut self.over {
-            DefaultForwarding::ArpPath => self.base.knows(station, port, now),
+            DefaultForwarding::ArpPath => self.base.learn_station(station, port, now),
             DefaultForwarding::SpanningTree(tree) if self.base.ports.is_host(port, now) => {
                 tree.learn(station, port, now);
             }
@@ -174,7 +174,7 @@ impl DefaultSwitch {
         }
     }
 
-    /// The default forwarding of any frame, and all that switches tell each other about stations.
+    /// The default forwarding of any frame, including the messages between switches about stations.
     #[inline(always)]
     pub(crate) fn receive<C: Context>(
         &mut self,

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::forwarding::Forwarding;
 
-/// Routes and their results: those asked for first, which is the fabric as built, and the latest ones. Path finders ask for
-/// both in turn.
+/// Routes and their results: the first ones requested (the fabric as built) and the latest ones. Path finders alternate
+/// between the two.
 type Known<T> = Vec<(Arc<Forwarding>, Arc<T>)>;
 
 /// The results of `compute`.
@@ -15,7 +15,7 @@ pub(crate) struct Derived<T> {
 }
 
 impl<T> Derived<T> {
-    /// Nothing is computed yet.
+    /// Creates a value that is computed on first use.
     pub(crate) fn new(compute: fn(&Forwarding) -> T) -> Arc<Self> {
         Arc::new(Self { compute, known: Mutex::new(Vec::new()) })
     }

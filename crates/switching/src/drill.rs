@@ -74,12 +74,12 @@ impl Blueprint for Drill {
     }
 }
 
-/// One switch.
+/// A DRILL switch.
 pub struct DrillSwitch {
     components: Arc<Derived<Components>>,
     /// Sets of components, each once.
     groups: Vec<Vec<Queues>>,
-    /// By host, its group.
+    /// The group of each host.
     of_host: Vec<u32>,
     /// The queues that a packet compares.
     queues: Vec<(u64, PortId)>,

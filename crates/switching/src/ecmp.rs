@@ -75,7 +75,7 @@ pub const fn hash_id(seed: u64, node: NodeId) -> u64 {
     seed ^ mix64(node.0 as u64 + 1)
 }
 
-/// One switch.
+/// An ECMP switch.
 pub struct EcmpSwitch {
     next_hops: NextHops,
     key: u64,

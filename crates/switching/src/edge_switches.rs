@@ -7,16 +7,16 @@ use weft_units::{HostId, NodeId};
 
 /// The switches with hosts, each host being connected to one switch.
 pub(crate) struct EdgeSwitches {
-    /// By node.
+    /// Switch numbers by node.
     numbers: Vec<Option<u16>>,
-    /// By host.
+    /// Switch numbers by host.
     of_host: Arc<[u16]>,
-    /// By switch, one of its hosts.
+    /// One host of each switch.
     members: Arc<[HostId]>,
 }
 
 impl EdgeSwitches {
-    /// Those of `fabric`.
+    /// The edge switches of `fabric`.
     ///
     /// # Errors
     /// The reason, if a host is connected to several switches or to none.
@@ -55,12 +55,12 @@ impl EdgeSwitches {
         self.numbers[node.index()]
     }
 
-    /// By host, the number of its switch.
+    /// The switch number of each host.
     pub(crate) fn of_hosts(&self) -> Arc<[u16]> {
         Arc::clone(&self.of_host)
     }
 
-    /// By switch, one of its hosts.
+    /// One host of each switch.
     pub(crate) fn members(&self) -> Arc<[HostId]> {
         Arc::clone(&self.members)
     }

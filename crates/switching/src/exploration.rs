@@ -114,7 +114,7 @@ params! {
         arp_cache: Duration = Duration::from_secs(60);
     }
     fixed {
-        /// Which a simulation does not set.
+        /// Simulations use the defaults.
         safeguards: Safeguards = Safeguards::default();
         /// Hold time of a neighbour after its last Hello.
         hold: Duration = Duration::from_secs(15);

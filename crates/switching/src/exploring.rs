@@ -23,7 +23,7 @@ pub(crate) struct Exploring<F> {
 }
 
 impl<F> Exploring<F> {
-    /// With the parameters of `spec`; `seed` is that of the run.
+    /// Creates the scheme with the parameters of `spec`; `seed` is the run's.
     pub(crate) fn new(seed: u64, spec: &SchemeSpec, make: F) -> Self {
         let config = Exploration::from_spec(spec);
         let arp_cache = resolves(spec).then_some(config.arp_cache);

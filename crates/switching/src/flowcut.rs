@@ -23,7 +23,7 @@ use weft_units::{Duration, NodeId, PortId, Time, params};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
-use crate::flowcuts::{Arrivals, Course, Flowcuts, MOST_FLOWS};
+use crate::flowcuts::{Arrivals, FlowcutPath, Flowcuts, MOST_FLOWS};
 use crate::hash::{flow_hash, mix64, pick};
 use crate::header::Kind;
 use crate::least_loaded::least_loaded;
@@ -80,10 +80,10 @@ impl Blueprint for Flowcut {
     }
 }
 
-/// One switch.
+/// A flowcut switch.
 pub struct FlowcutSwitch {
     next_hops: NextHops,
-    /// By port.
+    /// Whether each port leads to a host.
     is_to_host: Vec<bool>,
     edge: Option<Edge>,
     key: u64,
@@ -91,9 +91,9 @@ pub struct FlowcutSwitch {
 
 /// The state of a switch with hosts.
 struct Edge {
-    /// Of flows from its hosts.
+    /// Flowcuts of flows from its hosts.
     flowcuts: Flowcuts,
-    /// Of flows to its hosts.
+    /// Arrivals of flows to its hosts.
     arrivals: Arrivals,
 }
 
@@ -130,7 +130,7 @@ fn reverse(header: &Header) -> Option<u32> {
     header.is_of_flow().then(|| flow_hash(dst, src, header.dport, header.sport))
 }
 
-/// One of `ports`, which are not empty, by the hash of the flow and its flowcut.
+/// Chooses one of `ports`, which must not be empty, by the hash of the flow and its flowcut.
 #[inline]
 fn hashed(ports: &[PortId], header: &Header, cut: u16, key: u64) -> PortId {
     let flowcut = u64::from(cut) << 32 | u64::from(header.flow_hash);
@@ -159,7 +159,7 @@ impl Edge {
         ports: &[PortId],
         key: u64,
     ) -> (PortId, Overlay) {
-        let by_hash = Course { port: hashed(ports, header, 0, key), cut: 0 };
+        let by_hash = FlowcutPath { port: hashed(ports, header, 0, key), cut: 0 };
         let is_first = match header.kind {
             Kind::Tcp => header.tcp_flags & Header::SYN != 0,
             // Other protocols do not mark their first packet. With an entry that no flow has used, it is the first.
@@ -167,7 +167,7 @@ impl Edge {
         };
         let flow = (header.flow_hash, is_first);
         let now = ctx.now();
-        let found = self.flowcuts.follow(flow, ports, now, by_hash, || Course {
+        let found = self.flowcuts.follow(flow, ports, now, by_hash, || FlowcutPath {
             port: least_loaded(ctx, ports, |ctx, port| ctx.queue_bytes(port)),
             cut: (ctx.random().next_u64() >> 48) as u16 | 1,
         });

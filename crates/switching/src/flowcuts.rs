@@ -22,7 +22,7 @@ fn place(flow: u32, entries: usize) -> usize {
 
 /// The path of a flowcut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Course {
+pub(crate) struct FlowcutPath {
     /// The port of the first switch.
     pub(crate) port: PortId,
     /// Changes the hash by which later switches choose; 0: does not.
@@ -37,7 +37,7 @@ struct Entry {
     flow: u32,
     /// Of the last packet. It keeps counting when another flow takes over the entry, so that an old acknowledgement fits no new packet.
     number: u32,
-    course: Course,
+    course: FlowcutPath,
     /// The last packet is not acknowledged.
     is_open: bool,
     /// The place is in [`Flowcuts::used`].
@@ -54,7 +54,7 @@ impl Entry {
             last,
             flow: (numbers >> 32) as u32,
             number: numbers as u32,
-            course: Course { port: PortId(rest as u16), cut: (rest >> 16) as u16 },
+            course: FlowcutPath { port: PortId(rest as u16), cut: (rest >> 16) as u16 },
             is_open: rest >> 32 & 1 == 1,
             is_listed: rest >> 33 & 1 == 1,
         }
@@ -97,9 +97,9 @@ impl Flowcuts {
         (flow, is_first): (u32, bool),
         ports: &[PortId],
         now: Time,
-        by_hash: Course,
-        choose: impl FnOnce() -> Course,
-    ) -> Option<(Course, u32)> {
+        by_hash: FlowcutPath,
+        choose: impl FnOnce() -> FlowcutPath,
+    ) -> Option<(FlowcutPath, u32)> {
         let place = place(flow, self.entries.len());
         let mut entry = Entry::unpack(self.entries[place]);
         let is_in_flight = entry.is_in_flight(self.timeout, now);
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     const TIMEOUT: Duration = Duration::from_ms(100);
-    const BY_HASH: Course = Course { port: PortId(0), cut: 0 };
+    const BY_HASH: FlowcutPath = FlowcutPath { port: PortId(0), cut: 0 };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
@@ -194,7 +194,7 @@ mod tests {
     /// The port of a packet, which is the first of its flow if `is_first`, and its number. A new flowcut takes `free`.
     fn sent(flowcuts: &mut Flowcuts, flow: u32, is_first: bool, ms: u64, free: u16) -> Option<(u16, u32)> {
         let ports = [0, 1, 2].map(PortId);
-        let new = Course { port: PortId(free), cut: 7 };
+        let new = FlowcutPath { port: PortId(free), cut: 7 };
         let found = flowcuts.follow((flow, is_first), &ports, at(ms), BY_HASH, || new);
         found.map(|(course, number)| (course.port.0, number))
     }

@@ -14,7 +14,7 @@ use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::hash::pick;
 
-/// In the pool: unreachable.
+/// Pool entry for an unreachable host.
 const NOWHERE: PortId = PortId(u16::MAX);
 
 /// An offset into the pool and the number of ports there, 0 for "one port per host".
@@ -31,7 +31,7 @@ pub struct PortLink {
     pub to: NodeId,
     /// The rate at which this end sends.
     pub rate: Rate,
-    /// What it adds to a packet on the wire.
+    /// Bytes that the link adds to a packet on the wire.
     pub overhead: Overhead,
     /// Whether both directions are up.
     pub up: bool,
@@ -44,13 +44,13 @@ pub struct PortLink {
 pub struct Forwarding {
     routes: Arc<EqualCost>,
     tree: SpanningTree,
-    /// By node and port.
+    /// Links by node and port.
     links: Vec<Box<[PortLink]>>,
     class_of: Box<[u32]>,
-    /// By class, one of its hosts.
+    /// One host of each class.
     members: Box<[HostId]>,
     pool: Box<[PortId]>,
-    /// By node; switches with the same choices share a row.
+    /// Choices by node; switches with the same choices share a row.
     rows: Vec<Arc<[Choice]>>,
 }
 
@@ -191,7 +191,7 @@ pub struct NextHops {
 }
 
 impl NextHops {
-    /// One of the next hops to `host`, chosen by 64 uniform bits; `None` if there is none.
+    /// Chooses a next hop to `host` by 64 uniform bits; `None` if there is none.
     #[inline(always)]
     pub fn choose(&self, host: HostId, random: u64) -> Option<PortId> {
         let class = *self.shared.class_of.get(host.index())?;

@@ -19,7 +19,7 @@ use crate::{Actions, Context, DropReason};
 
 use rand_core::RngCore;
 
-/// Where a port leads, as far as known before the first Hello.
+/// Neighbour of a port, as far as known before the first Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Way {
     /// To a switch of a higher tier.
@@ -111,7 +111,7 @@ impl Ports {
         }
     }
 
-    /// Nothing arrived on a last-resort `port` for a hold time: its neighbour is dead.
+    /// Declares the neighbour of a last-resort `port` dead: nothing arrived for a hold time.
     pub fn lose(&mut self, port: PortId, now: Time) {
         if let Some(port) = self.ports.get_mut(port.index()).filter(|port| port.last_resort) {
             port.neighbour_until = now;

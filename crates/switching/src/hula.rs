@@ -128,20 +128,20 @@ impl Blueprint for Hula {
     }
 }
 
-/// One switch.
+/// A HULA switch.
 pub struct HulaSwitch {
     next_hops: NextHops,
-    /// By port.
+    /// The direction of each port.
     ways: Vec<Way>,
-    /// By port, whether its link is up.
+    /// Whether the link of each port is up.
     works: Vec<bool>,
-    /// By port, the utilisation of its link.
+    /// The utilisation of each port's link.
     loads: Vec<LinkLoad>,
     flowlets: Flowlets,
     best: BestHops,
-    /// By host, the number of its ToR switch.
+    /// The ToR switch number of each host.
     tor_of: Arc<[u16]>,
-    /// By ToR switch, one of its hosts.
+    /// One host of each ToR switch.
     members: Arc<[HostId]>,
     next_probe: Time,
     /// Its number, if it is a ToR switch.

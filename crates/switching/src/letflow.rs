@@ -60,7 +60,7 @@ impl Blueprint for LetFlow {
     }
 }
 
-/// One switch.
+/// A LetFlow switch.
 pub struct LetFlowSwitch {
     next_hops: NextHops,
     flowlets: Flowlets,

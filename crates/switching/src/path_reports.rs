@@ -6,7 +6,7 @@ use weft_units::{Duration, Time};
 #[derive(Clone, Copy, Default)]
 struct Report {
     level: u8,
-    /// Not told to the other leaf since it changed.
+    /// Not yet reported to the other leaf since it changed.
     is_news: bool,
     /// The last report came then, in picoseconds plus one; 0: never.
     at: u64,
@@ -20,12 +20,12 @@ impl Report {
 
 /// The tables of one leaf: by other leaf and uplink.
 pub(crate) struct PathReports {
-    /// Of the paths from this leaf.
+    /// Reports about the paths from this leaf.
     towards: Vec<Report>,
-    /// Of the paths to this leaf, to be told to the leaves at their other ends.
+    /// Reports about the paths to this leaf, to be sent to the leaves at their other ends.
     from: Vec<Report>,
-    /// By leaf, the uplink told last.
-    told: Vec<u16>,
+    /// By leaf, the uplink reported last.
+    reported: Vec<u16>,
     /// Uplinks of a leaf.
     width: usize,
     aging: Duration,
@@ -35,7 +35,7 @@ impl PathReports {
     /// Nothing is known about `leaves` with up to `width` uplinks; reports count for `aging`.
     pub(crate) fn new(leaves: usize, width: usize, aging: Duration) -> Self {
         let table = || vec![Report::default(); leaves * width];
-        Self { towards: table(), from: table(), told: vec![0; leaves], width, aging }
+        Self { towards: table(), from: table(), reported: vec![0; leaves], width, aging }
     }
 
     /// The place of uplink `number` - 1 of a leaf; `None` for 0 and for numbers that no leaf has.
@@ -52,8 +52,8 @@ impl PathReports {
         }
     }
 
-    /// The leaf at the other end says that frames sent by uplink `number` - 1 meet this utilisation.
-    pub(crate) fn told(&mut self, leaf: u16, number: u16, level: u8, now: Time) {
+    /// Records the feedback of the other leaf: the utilisation met by frames sent on uplink `number` - 1.
+    pub(crate) fn record_feedback(&mut self, leaf: u16, number: u16, level: u8, now: Time) {
         if let Some(report) = self.place(leaf, number).and_then(|place| self.towards.get_mut(place)) {
             (report.level, report.at) = (level, now.ps() + 1);
         }
@@ -65,14 +65,14 @@ impl PathReports {
         if report.is_recent(self.aging, now) { report.level } else { 0 }
     }
 
-    /// The uplink, plus one, and the utilisation to report to a leaf with the next frame: in turn, those that have
-    /// changed first; (0, 0) if nothing is known.
+    /// The uplink, plus one, and the utilisation to report to a leaf with the next frame: round-robin, changed ones
+    /// first; (0, 0) if nothing is known.
     pub(crate) fn next_to(&mut self, leaf: u16, now: Time) -> (u16, u8) {
         let aging = self.aging;
         let row = &mut self.from[usize::from(leaf) * self.width..][..self.width];
-        // In turn, from the one after the last. An old value must not be told again: the other leaf would take it for a
-        // new one.
-        let (mut place, mut known, mut news) = (usize::from(self.told[usize::from(leaf)]), None, None);
+        // In turn, from the one after the last. An old value must not be reported again: the other leaf would take it
+        // for a new one.
+        let (mut place, mut known, mut news) = (usize::from(self.reported[usize::from(leaf)]), None, None);
         for _ in 0..row.len() {
             place = if place + 1 < row.len() { place + 1 } else { 0 };
             if row[place].is_recent(aging, now) {
@@ -85,7 +85,7 @@ impl PathReports {
         }
         let Some(place) = news.or(known) else { return (0, 0) };
         row[place].is_news = false;
-        self.told[usize::from(leaf)] = place as u16;
+        self.reported[usize::from(leaf)] = place as u16;
         (place as u16 + 1, row[place].level)
     }
 
@@ -104,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_in_turn_and_those_that_changed_first() {
+    fn paths_are_reported_in_turn_and_changed_ones_first() {
         let mut reports = PathReports::new(2, 4, Duration::from_ms(10));
         assert_eq!(reports.next_to(1, at(0)), (0, 0));
         for (number, level) in [(1, 3), (2, 0), (3, 5)] {
             reports.arrived(1, number, level, at(0));
         }
-        let told: Vec<_> = (0..3).map(|_| reports.next_to(1, at(0))).collect();
-        assert_eq!(told, [(2, 0), (3, 5), (1, 3)]);
+        let reported: Vec<_> = (0..3).map(|_| reports.next_to(1, at(0))).collect();
+        assert_eq!(reported, [(2, 0), (3, 5), (1, 3)]);
         reports.arrived(1, 3, 6, at(0));
         reports.arrived(1, 2, 0, at(0));
         assert_eq!(reports.next_to(1, at(0)), (3, 6), "it changed");
@@ -123,11 +123,11 @@ mod tests {
     #[test]
     fn a_report_counts_until_it_is_too_old() {
         let mut reports = PathReports::new(1, 2, Duration::from_ms(10));
-        reports.told(0, 2, 6, at(0));
+        reports.record_feedback(0, 2, 6, at(0));
         assert_eq!(reports.towards(0, 1, at(1)), 0);
         assert_eq!((reports.towards(0, 2, at(9)), reports.towards(0, 2, at(10))), (6, 0));
-        reports.told(0, 9, 6, at(0));
-        reports.told(0, 0, 6, at(0));
+        reports.record_feedback(0, 9, 6, at(0));
+        reports.record_feedback(0, 0, 6, at(0));
         reports.arrived(0, 1, 3, at(5));
         assert_eq!([9, 10, 15].map(|ms| reports.len(at(ms))), [2, 1, 0]);
     }

@@ -15,7 +15,7 @@ use crate::{Actions, Context, DropReason, Switch, TableEntries};
 pub enum Hop {
     /// The station has no route.
     Unrouted,
-    /// None of its ports is usable.
+    /// No port of the route is usable.
     Gone,
     /// Forward by this port.
     Port(PortId),
@@ -27,7 +27,7 @@ pub trait Routes: Send {
     fn hop<C: Context>(&mut self, ctx: &mut C, header: &Header) -> Hop;
 }
 
-/// One switch.
+/// A routed switch.
 pub struct RoutedSwitch<R> {
     base: ArpPathSwitch,
     routes: R,

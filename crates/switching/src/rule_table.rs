@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_idles_out_so_long_after_its_last_frame_and_its_counts_are_told() {
+    fn a_rule_idles_out_so_long_after_its_last_frame_and_its_counts_are_reported() {
         let mut table = RuleTable::default();
         let idle = Rule { idle_timeout_s: 10, ..rule(1, 5, Match::to(LABEL), 1) };
         table.apply(Time::ZERO, &RuleChange::Add(idle));

@@ -51,7 +51,7 @@ impl Blueprint for SinglePath {
     }
 }
 
-/// One switch.
+/// A single-path switch.
 pub struct SinglePathSwitch {
     next_hops: NextHops,
     /// The node behind each port.

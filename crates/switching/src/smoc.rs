@@ -136,7 +136,7 @@ pub const fn address(host: HostId) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0001_u32.wrapping_add(host.0)))
 }
 
-/// One switch.
+/// An SMOC switch.
 #[derive(Default)]
 pub struct SmocSwitch {
     table: RuleTable,

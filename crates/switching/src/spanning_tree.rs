@@ -77,7 +77,7 @@ impl Blueprint for SpanningTreeScheme {
     }
 }
 
-/// One switch.
+/// A spanning-tree switch.
 pub struct SpanningTreeSwitch {
     /// Ports of the tree, including host ports.
     ports: Box<[PortId]>,
@@ -146,7 +146,7 @@ impl Switch for SpanningTreeSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
-    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+    fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
         self.learn(station, port, now);
     }
 

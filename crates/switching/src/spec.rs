@@ -27,19 +27,19 @@ impl SchemeSpec {
 pub struct Contradiction {
     /// The parameter to change.
     pub param: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// The expected value.
     pub expected: String,
 }
 
 impl Contradiction {
-    /// That `param` cannot have `value`.
+    /// An error: `param` cannot have `value`.
     pub fn of(param: &'static str, value: impl Display, expected: impl Into<String>) -> Self {
         Self { param, message: format!("`{param}` cannot be {value}"), expected: expected.into() }
     }
 
-    /// That scheme `name` does not run on a fabric, for this reason.
+    /// An error: scheme `name` does not run on a fabric, with the reason.
     pub(crate) fn of_fabric(name: &'static str, reason: String, expected: &str) -> Self {
         let message = SchemeError::Fabric { name, reason }.to_string();
         Self { param: "name", message, expected: format!("expected {expected}") }

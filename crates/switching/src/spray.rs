@@ -46,7 +46,7 @@ impl Blueprint for Spray {
     }
 }
 
-/// One switch.
+/// A packet-spraying switch.
 pub struct SpraySwitch {
     next_hops: NextHops,
 }

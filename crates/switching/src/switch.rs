@@ -8,7 +8,7 @@ use weft_units::{PortId, Time};
 use crate::{Actions, Forwarding, Header, Stream};
 use weft_wire::Mac;
 
-/// What a switch may query while it decides.
+/// State that a switch may query while it decides.
 pub trait Context {
     /// The current time.
     fn now(&self) -> Time;
@@ -38,7 +38,7 @@ pub struct Kept {
     pub destination: Option<KeptPort>,
 }
 
-/// One switch of a scheme.
+/// A switch of a scheme.
 pub trait Switch: Send {
     /// Whether [`Switch::decide`] takes the place of [`Switch::receive`]: decisions depend on header and routes alone, so
     /// that an engine may ask before the frame arrives, and again if the routes change meanwhile.
@@ -69,8 +69,8 @@ pub trait Switch: Send {
     /// states of all links.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
 
-    /// From earlier traffic, the switch knows that `station` is behind `port` ([`Blueprint::learnt`](crate::Blueprint)).
-    fn knows(&mut self, _station: Mac, _port: PortId, _now: Time) {}
+    /// Learns `station` at `port` as from earlier traffic ([`Blueprint::learnt`](crate::Blueprint)).
+    fn learn_station(&mut self, _station: Mac, _port: PortId, _now: Time) {}
 
     /// The central controller changes the switch's rules.
     fn apply(&mut self, _now: Time, _change: &RuleChange) {}

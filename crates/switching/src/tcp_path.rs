@@ -49,7 +49,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::PLAIN
 };
 
-/// One switch.
+/// A TCP-Path switch.
 pub struct TcpPathSwitch {
     /// Default forwarding.
     pub(crate) under: DefaultSwitch,
@@ -77,7 +77,7 @@ impl TcpPathSwitch {
     }
 
     /// Takes a token of the explorations that the hosts of `port` may start, if any is left.
-    pub(crate) fn may_explore(&mut self, port: PortId, now: Time) -> bool {
+    pub(crate) fn take_exploration(&mut self, port: PortId, now: Time) -> bool {
         self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
@@ -121,7 +121,7 @@ impl TcpPathSwitch {
             _ => {}
         }
         let request = about(Kind::PathRequest, key, id);
-        if !self.may_explore(ingress, now)
+        if !self.take_exploration(ingress, now)
             || self.under.base.floods.note_own(&self.under.base.ports, &request, now).is_err()
         {
             self.under.forward(ctx, ingress, header, out);
@@ -354,8 +354,8 @@ impl Switch for TcpPathSwitch {
         }
     }
 
-    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
-        self.under.knows(station, port, now);
+    fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
+        self.under.learn_station(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {

@@ -47,7 +47,7 @@ impl Classifier {
 }
 
 words! {
-    enum By {
+    enum ClassifyBy {
         Ports = "ports",
         Dscp = "dscp",
         Auto = "auto",
@@ -59,7 +59,7 @@ params! {
         /// scheme that forwards frames without a path of their own, with its defaults
         over: Under = Under::ArpPath;
         /// how elephants are recognised: by TCP port range, by DSCP, or by bytes carried
-        classifier: By = By::Ports;
+        classifier: ClassifyBy = ClassifyBy::Ports;
         /// first port of the range
         first_port: u16 = 3500;
         /// last port of the range
@@ -110,14 +110,14 @@ impl Classifier {
     pub fn from_spec(spec: &SchemeSpec) -> Self {
         let Config { classifier, first_port, last_port, dscp, elephant_bytes, .. } = Config::of(&spec.params);
         match classifier {
-            By::Ports => Self::Ports(first_port, last_port),
-            By::Dscp => Self::Dscp(dscp.min(63)),
-            By::Auto => Self::Auto(elephant_bytes),
+            ClassifyBy::Ports => Self::Ports(first_port, last_port),
+            ClassifyBy::Dscp => Self::Dscp(dscp.min(63)),
+            ClassifyBy::Auto => Self::Auto(elephant_bytes),
         }
     }
 }
 
-/// One switch.
+/// A TFE switch.
 pub struct TfeSwitch {
     paths: TcpPathSwitch,
     classifier: Classifier,
@@ -202,8 +202,8 @@ impl Switch for TfeSwitch {
         }
     }
 
-    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
-        self.paths.knows(station, port, now);
+    fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
+        self.paths.learn_station(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {

@@ -6,7 +6,7 @@ use weft_units::NodeId;
 use crate::edge_switches::EdgeSwitches;
 use crate::spec::{Contradiction, SchemeError};
 
-/// Where a port leads.
+/// Direction of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     Host,
@@ -15,7 +15,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Where the link from `node` to `to` leads.
+    /// The direction of the link from `node` to `to`.
     pub(crate) fn new(fabric: &Fabric, node: NodeId, to: NodeId) -> Self {
         let (this, other) = (fabric.node(node), fabric.node(to));
         match other.is_host() {

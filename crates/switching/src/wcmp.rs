@@ -1,7 +1,7 @@
 //! Weighted-cost multipath: like ECMP, but a port gets a share of the flows in proportion to its capacity towards the
 //! destination (Zhou et al., "WCMP: weighted cost multipathing for improved fairness in data centers", EuroSys 2014).
 //!
-//! A switch has a group for each set of weights: a list in which a port occurs as often as its weight says. Groups are
+//! A switch has a group for each set of weights: a list that contains each port as often as its weight. Groups are
 //! reduced as far as no port gets more than its share by a given bound (section 5.1), and further if they do not fit
 //! the table (section 5.2).
 
@@ -86,7 +86,7 @@ impl Blueprint for Wcmp {
     }
 }
 
-/// One switch.
+/// A WCMP switch.
 pub struct WcmpSwitch {
     groups: Groups,
     capacities: Arc<Derived<Capacities>>,
@@ -124,7 +124,7 @@ impl Switch for WcmpSwitch {
 
 /// The groups of one switch.
 struct Groups {
-    /// By host, the range of its group in the table.
+    /// For each host, the range of its group in the table.
     of_host: Vec<(u32, u32)>,
     table: Vec<PortId>,
     /// Entries of groups of several ports.

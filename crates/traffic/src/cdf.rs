@@ -6,7 +6,7 @@
 use thiserror::Error;
 use weft_units::Bytes;
 
-use crate::sizes::{Knot, Sizes, SizesError};
+use crate::sizes::{CdfPoint, Sizes, SizesError};
 use crate::trace::without_mark;
 
 /// Why a text is not a valid CDF.
@@ -15,7 +15,7 @@ use crate::trace::without_mark;
 pub struct CdfError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there, with the offending text and what was expected.
+    /// The problem there, with the offending text and what was expected.
     pub why: String,
 }
 
@@ -60,7 +60,7 @@ pub fn read_cdf(bytes: &[u8]) -> Result<Sizes, CdfError> {
                 "`{probability}` is not a probability; expected a number from 0 to 1, or to 100 if the last is 100"
             ))
         })?;
-        knots.push(Knot { bytes: size, probability });
+        knots.push(CdfPoint { bytes: size, probability });
         lines.push(at + 1);
     }
     if knots.last().is_some_and(|last| last.probability == 100.0) {

@@ -133,7 +133,7 @@ impl Collective {
         all
     }
 
-    /// In every step, each rank sends the part to the next that it got from the one before.
+    /// In every step, each rank sends the part received from the previous rank to the next.
     fn ring(&self, steps: u32, program: &mut Program) {
         let ranks = program.ranks;
         let mut before: Vec<Node> = Vec::new();

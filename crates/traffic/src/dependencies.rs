@@ -1,4 +1,4 @@
-//! [`Dependencies`]: which flows of a run wait for which, as a table beside the flows.
+//! [`Dependencies`]: the dependencies between the flows of a run, in a table separate from the flows.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ impl Node {
 pub struct Step {
     /// The host.
     pub host: HostId,
-    /// It is not reached earlier.
+    /// The earliest time at which it is reached.
     pub start: Time,
     /// How it is reached.
     pub kind: StepKind,
@@ -57,12 +57,12 @@ pub enum StepKind {
     Each,
 }
 
-/// That `waiting` starts no earlier than `delay` after `on`.
+/// A dependency: `waiting` starts no earlier than `delay` after `on`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Need {
     /// The flow or step that waits.
     pub waiting: Node,
-    /// What it waits for.
+    /// The node it waits for.
     pub on: Node,
     /// The point of that flow; steps have only [`Point::Started`].
     pub at: Point,
@@ -94,7 +94,7 @@ pub struct Dependencies {
     flows: u32,
     steps: Vec<Step>,
     edges: Vec<Edge>,
-    /// Where the edges of each node start, and the end of the last.
+    /// Index of the first edge of each node, and the end of the last.
     first: Vec<u32>,
     needs: Vec<u32>,
 }

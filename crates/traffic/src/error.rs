@@ -13,7 +13,7 @@ pub enum TrafficError {
     Pairs {
         /// The group.
         group: usize,
-        /// What is wrong.
+        /// The problem.
         error: PairsError,
     },
     /// A load or rate that is not a positive number.
@@ -31,7 +31,7 @@ pub enum TrafficError {
     NoCapacity {
         /// The group.
         group: usize,
-        /// Which links.
+        /// The links concerned.
         of: &'static str,
         /// Why there is no capacity.
         why: &'static str,
@@ -65,7 +65,7 @@ pub enum TrafficError {
         group: usize,
         /// The flow in its list, counted from 1.
         index: usize,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// A number of ranks that the hosts or the algorithm do not allow.
@@ -73,7 +73,7 @@ pub enum TrafficError {
     Ranks {
         /// The group.
         group: usize,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// Flows that wait for each other.

@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_arrive_at_a_rate_are_told_from_others() {
+    fn flows_that_arrive_at_a_rate_are_distinguished_from_others() {
         let places = spine_leaf(4, 4, 2);
         let at_once =
             Drawn { arrivals: Arrivals::AtOnce, intensity: None, pairs: Pairs::Permutation, ..drawn(0.0) };

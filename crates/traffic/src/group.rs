@@ -64,7 +64,7 @@ pub enum Intensity {
     Load {
         /// Fraction of the capacity, payload only.
         share: f64,
-        /// Which links.
+        /// The links concerned.
         of: LoadOf,
     },
     /// Flows per second.

@@ -1,7 +1,7 @@
 //! The flows of a run: sizes, start times, sources and destinations.
 //!
 //! A [`Group`] describes flows of one kind; [`generate`] turns groups into one list of [`Flow`]s,
-//! sorted by start; a [`Program`] says which of them wait for which. All randomness comes from the
+//! sorted by start; a [`Program`] has the dependencies between them. All randomness comes from the
 //! stream passed in, which a run derives from its seed alone, so every scheme sees exactly the same
 //! flows. Sizes, pairs and arrivals have separate streams: a sweep over the load keeps the sequence of
 //! sizes and pairs and only changes the time between flows.
@@ -58,5 +58,5 @@ pub use placement::{Placement, Ranks};
 pub use places::{Places, Rack};
 pub use ports::{EPHEMERAL, FIRST_LISTENING};
 pub use program::Program;
-pub use sizes::{Knot, Sizes, SizesError};
+pub use sizes::{CdfPoint, Sizes, SizesError};
 pub use traffic::{Arriving, GroupSummary, Traffic};

@@ -20,7 +20,7 @@ pub struct Rack {
     pub uplinks_up: Rate,
 }
 
-/// What is known of a host's links beside their rates out of it.
+/// Properties of a host's links besides their outgoing rates.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     rate_in: Rate,
@@ -40,7 +40,7 @@ pub struct Places {
     rack_of: Vec<u32>,
     /// Hosts rack by rack, so that a host outside a rack can be drawn in one step.
     by_rack: Vec<HostId>,
-    /// Where each rack starts in `by_rack`, and the end of the last.
+    /// Index of each rack's start in `by_rack`, and the end of the last.
     starts: Vec<u32>,
     ids: HashMap<String, HostId>,
 }

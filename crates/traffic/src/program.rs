@@ -16,7 +16,7 @@ pub struct Program {
     pub flows: Vec<ListedFlow>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// What waits for what.
+    /// The dependencies.
     pub needs: Vec<Need>,
 }
 
@@ -301,7 +301,7 @@ fn place(node: Node, flows: usize) -> usize {
 
 /// A circle, in words, of which each waits for the next and the last one for the first.
 pub(crate) fn spell_circle<T>(circle: &[T], name: impl Fn(&T) -> String) -> String {
-    /// More are left out.
+    /// Further ones are left out.
     const MOST: usize = 8;
     let mut names: Vec<String> = circle.iter().take(MOST).map(&name).collect();
     if circle.len() > MOST {

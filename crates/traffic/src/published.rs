@@ -1,7 +1,7 @@
 //! Published flow size distributions, unmodified, each with its source. Changes by a study (a cut, a
 //! scale) are part of its scenario; the realised mean is part of the result.
 
-use crate::sizes::{Knot, Sizes};
+use crate::sizes::{CdfPoint, Sizes};
 
 /// A published distribution.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ impl Table {
     /// # Panics
     /// Never: a test builds every table.
     pub fn sizes(&self) -> Sizes {
-        let knots = self.knots.iter().map(|&(size, p)| Knot { bytes: size * self.unit, probability: p });
+        let knots = self.knots.iter().map(|&(size, p)| CdfPoint { bytes: size * self.unit, probability: p });
         Sizes::new(knots.collect()).expect("every published table is a CDF")
     }
 }

@@ -10,7 +10,7 @@ use crate::random::unit;
 
 /// One point of a CDF: a flow has at most `bytes` bytes with probability `probability`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Knot {
+pub struct CdfPoint {
     /// The size in bytes.
     pub bytes: f64,
     /// The probability of a size up to it, in [0, 1].
@@ -21,7 +21,7 @@ pub struct Knot {
 /// size that occurs with that probability, and so is every vertical step.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sizes {
-    knots: Vec<Knot>,
+    knots: Vec<CdfPoint>,
     mean: f64,
     changes: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub enum SizesError {
     Impossible {
         /// The knot, counted from 1.
         index: usize,
-        /// Which value.
+        /// The value concerned.
         what: &'static str,
         /// The value.
         value: f64,
@@ -85,9 +85,9 @@ impl Sizes {
     ///
     /// # Errors
     /// A CDF that is empty, decreases, has values outside [0, 1] or does not end at 1.
-    pub fn new(knots: Vec<Knot>) -> Result<Self, SizesError> {
+    pub fn new(knots: Vec<CdfPoint>) -> Result<Self, SizesError> {
         let last = knots.last().ok_or(SizesError::Empty)?;
-        let mut before = Knot { bytes: 0.0, probability: 0.0 };
+        let mut before = CdfPoint { bytes: 0.0, probability: 0.0 };
         for (at, knot) in knots.iter().enumerate() {
             let index = at + 1;
             let impossible =
@@ -122,7 +122,7 @@ impl Sizes {
     /// # Errors
     /// A size of zero.
     pub fn fixed(size: Bytes) -> Result<Self, SizesError> {
-        Self::new(vec![Knot { bytes: size.0 as f64, probability: 1.0 }])
+        Self::new(vec![CdfPoint { bytes: size.0 as f64, probability: 1.0 }])
     }
 
     /// Every size from `from` to `to` is equally likely.
@@ -134,13 +134,13 @@ impl Sizes {
             return Err(SizesError::Reversed { from, to });
         }
         Self::new(vec![
-            Knot { bytes: from.0 as f64, probability: 0.0 },
-            Knot { bytes: to.0 as f64, probability: 1.0 },
+            CdfPoint { bytes: from.0 as f64, probability: 0.0 },
+            CdfPoint { bytes: to.0 as f64, probability: 1.0 },
         ])
     }
 
     /// The knots of the CDF.
-    pub fn knots(&self) -> &[Knot] {
+    pub fn knots(&self) -> &[CdfPoint] {
         &self.knots
     }
 
@@ -192,7 +192,7 @@ impl Sizes {
     /// # Errors
     /// A limit of zero.
     pub fn clamp(&self, limit: Bytes) -> Result<Self, SizesError> {
-        let end = Knot { bytes: limit.0 as f64, probability: 1.0 };
+        let end = CdfPoint { bytes: limit.0 as f64, probability: 1.0 };
         let mut knots = self.up_to(limit).map(|(knots, _)| knots).unwrap_or_default();
         if knots.last() != Some(&end) {
             knots.push(end);
@@ -207,7 +207,7 @@ impl Sizes {
     /// A mean of zero.
     pub fn scale_to_mean(&self, mean: Bytes) -> Result<Self, SizesError> {
         let factor = mean.0 as f64 / self.mean;
-        let knots = self.knots.iter().map(|knot| Knot { bytes: knot.bytes * factor, ..*knot }).collect();
+        let knots = self.knots.iter().map(|knot| CdfPoint { bytes: knot.bytes * factor, ..*knot }).collect();
         self.changed(Self::new(knots)?, &format!("sizes scaled by {factor:.4}"))
     }
 
@@ -235,17 +235,17 @@ impl Sizes {
     }
 
     /// The knots up to `limit`, including one at `limit`, and the probability of sizes up to it.
-    fn up_to(&self, limit: Bytes) -> Result<(Vec<Knot>, f64), SizesError> {
+    fn up_to(&self, limit: Bytes) -> Result<(Vec<CdfPoint>, f64), SizesError> {
         let bytes = limit.0 as f64;
         let probability = self.probability(bytes);
         if probability <= 0.0 {
             let smallest = Bytes(self.knots[0].bytes as u64);
             return Err(SizesError::LimitTooSmall { limit, smallest });
         }
-        let mut knots: Vec<Knot> =
+        let mut knots: Vec<CdfPoint> =
             self.knots.iter().copied().take_while(|knot| knot.bytes <= bytes).collect();
         if knots.last().is_some_and(|last| last.bytes < bytes && last.probability < 1.0) {
-            knots.push(Knot { bytes, probability });
+            knots.push(CdfPoint { bytes, probability });
         }
         Ok((knots, probability))
     }
@@ -255,7 +255,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-fn mean(knots: &[Knot]) -> f64 {
+fn mean(knots: &[CdfPoint]) -> f64 {
     let first = knots.first().map_or(0.0, |knot| knot.bytes * knot.probability);
     let between = knots
         .windows(2)
@@ -331,15 +331,15 @@ mod tests {
         ) {
             let (mut bytes, mut probability) = (0.0, 0.0);
             let total: f64 = steps.iter().map(|step| step.1).sum::<f64>() + 1.0;
-            let mut knots: Vec<Knot> = steps
+            let mut knots: Vec<CdfPoint> = steps
                 .iter()
                 .map(|step| {
                     bytes += step.0;
                     probability += step.1 / total;
-                    Knot { bytes, probability: f64::min(probability, 1.0) }
+                    CdfPoint { bytes, probability: f64::min(probability, 1.0) }
                 })
                 .collect();
-            knots.push(Knot { bytes: bytes + 1.0, probability: 1.0 });
+            knots.push(CdfPoint { bytes: bytes + 1.0, probability: 1.0 });
             let sizes = Sizes::new(knots).unwrap();
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let most = (bytes + 1.5).max(1.0) as u64;

@@ -28,7 +28,7 @@ pub struct GroupSummary {
 /// So many different starts make a list of flows one of arrivals over time.
 pub(crate) const MANY_STARTS: usize = 100;
 
-/// Which flows arrive, for example at a rate, by `load` or `flows_per_second`.
+/// The flows that arrive, for example at a rate, by `load` or `flows_per_second`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Arriving {
     /// None.
@@ -36,7 +36,7 @@ pub enum Arriving {
     None,
     /// All.
     All,
-    /// Those of which this is true, by flow.
+    /// Whether each flow arrives.
     Some(Vec<bool>),
 }
 
@@ -56,11 +56,11 @@ impl Arriving {
 pub struct Traffic {
     /// The flows by start, then id; the id is the index.
     pub flows: Vec<Flow>,
-    /// Which of them wait for which.
+    /// Dependencies between flows.
     pub dependencies: Dependencies,
-    /// Which of them are done together.
+    /// Flows that complete together.
     pub jobs: Jobs,
-    /// Which of them share a connection that stays open.
+    /// Flows that share a connection that stays open.
     pub connections: Connections,
     /// The names of the classes.
     pub classes: Vec<String>,
@@ -71,9 +71,9 @@ pub struct Traffic {
     pub offered_load: Option<f64>,
     /// The capacity that the load is a fraction of.
     pub load_of: LoadOf,
-    /// What groups whose flows start over time offer in expectation.
+    /// The expected load of groups whose flows start over time.
     pub offers: Vec<Offer>,
-    /// Which flows arrive at a rate.
+    /// The flows that arrive at a rate.
     pub arriving: Arriving,
     /// Which flows arrive over time, so that a growing backlog can be noticed: these or, if there are none, those of lists
     /// and traces with at least 100 different starts.

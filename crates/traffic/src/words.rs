@@ -13,7 +13,7 @@ pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) ->
     format!("{count} {noun}{end}")
 }
 
-/// That there is this number of things.
+/// A phrase for this number of things: "there is one flow", "there are 3 flows".
 pub(crate) fn there_are(count: u64, noun: &str) -> String {
     let verb = if count == 1 { "is" } else { "are" };
     format!("there {verb} {}", plural(count, noun))

@@ -81,7 +81,7 @@ pub struct ParamInfo {
     pub range: Range,
     /// The unit of an integer, for messages; may be empty.
     pub unit: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
     /// Other values in public code, with their sources; empty if none is known.
     pub elsewhere: &'static str,

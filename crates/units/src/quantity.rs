@@ -15,7 +15,7 @@ pub struct QuantityError {
     pub text: String,
     /// The expected format, with an example.
     pub expected: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub why: String,
 }
 

@@ -113,8 +113,8 @@ class Dialogue:
     ) -> None:
         """A connection; the opener's end and key come first."""
         option = {"option": "mp_capable", "version": version, "flags": flags, "data_length": None, "checksum": None}
-        told = [(keys[0] if version == 0 else None, None), (keys[1], None), keys]
-        self.open(hosts, ends, [option | {"sender_key": one, "receiver_key": other} for one, other in told])
+        keys_sent = [(keys[0] if version == 0 else None, None), (keys[1], None), keys]
+        self.open(hosts, ends, [option | {"sender_key": one, "receiver_key": other} for one, other in keys_sent])
 
     def join(
         self,

@@ -21,13 +21,13 @@ def capture(name: str, description: str, frames: list[Frame], made: str) -> Capt
     """Frames (`at_us`, `from`, `path`, `frame`, maybe `lost`) with their content and derived values."""
     raw = [bytes.fromhex(frame["frame"]) for frame in frames]
     conclusions = conclude(raw)
-    told = []
+    described = []
     for frame, whole, connection in zip(frames, raw, conclusions.of_frame, strict=True):
         segment = Segment.read(whole)
         handshake = segment.handshake if segment.said is None else segment.said["option"]
-        told.append({**frame, "connection": connection, "handshake": handshake, "options": segment.options})
+        described.append({**frame, "connection": connection, "handshake": handshake, "options": segment.options})
     known = {"name": name, "description": description, "made": made}
-    return {**known, "connections": conclusions.connections, "strays": conclusions.strays, "frames": told}
+    return {**known, "connections": conclusions.connections, "strays": conclusions.strays, "frames": described}
 
 
 def text(captures: list[Capture]) -> str:

@@ -155,7 +155,7 @@ mod tests {
         let mac = Mac([2, 0, 0, 0, 0, 7]);
         let (own, asker) = (Ipv6Addr::LOCALHOST, "fd00::1:ffff".parse().unwrap());
         let (kind, all) = (NeighborOperation::Solicitation, Mac([0x33, 0x33, 0, 0, 0, 1]));
-        for (operation, source, told, len) in [
+        for (operation, source, link_layer, len) in [
             (NeighborOperation::Advertisement, own, Some(mac), 86),
             (kind, own, Some(mac), 86),
             (kind, Ipv6Addr::UNSPECIFIED, None, 78),
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!((ip.source(), ip.destination(), ip.hop_limit()), (source, asker, 255));
             let message = Neighbor::parse(&ip).unwrap();
             assert_eq!((message.operation(), message.target()), (operation, own));
-            assert_eq!(message.link_layer(), told);
+            assert_eq!(message.link_layer(), link_layer);
             // The sum over a message with a valid checksum is 0.
             assert_eq!(checksum_of(source, asker, ip.payload()), 0);
         }
@@ -188,7 +188,7 @@ mod tests {
         let mut packet = [0; 80];
         packet[..8].copy_from_slice(&[0x60, 0, 0, 0, 0, 40, 58, 255]);
         packet[40] = 135;
-        for (options, told) in [
+        for (options, link_layer) in [
             (&[1, 1, 2, 0, 0, 0, 0, 9][..], Some(9)),
             (&[14, 1, 0, 0, 0, 0, 0, 0, 1, 1, 2, 0, 0, 0, 0, 8], Some(8)),
             (&[2, 1, 2, 0, 0, 0, 0, 9], None),
@@ -201,7 +201,7 @@ mod tests {
             packet[64..64 + options.len()].copy_from_slice(options);
             packet[5] = 24 + options.len() as u8;
             let message = Neighbor::parse(&Ipv6::parse(&packet).unwrap()).unwrap().link_layer();
-            assert_eq!(message.map(|mac| mac.0[5]), told, "{options:?}");
+            assert_eq!(message.map(|mac| mac.0[5]), link_layer, "{options:?}");
         }
     }
 

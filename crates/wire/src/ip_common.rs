@@ -1,4 +1,4 @@
-//! What IPv4 and IPv6 have in common: the protocol carried, and lengths.
+//! Common parts of IPv4 and IPv6: the protocol carried, and lengths.
 
 use core::fmt;
 

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_are_told_from_a_whole_packet_with_a_fragment_header() {
+    fn fragments_are_distinguished_from_a_whole_packet_with_a_fragment_header() {
         for (place, fragment, protocol) in
             [(0u16, false, 6), (1, true, 6), (8, true, 60), (0xfff9, true, 60), (6, false, 6)]
         {

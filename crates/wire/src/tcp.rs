@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn opening_segments_are_told_from_others_whatever_their_other_flags() {
+    fn opening_segments_are_distinguished_from_others_whatever_their_other_flags() {
         for (flags, syn, syn_ack) in [
             (0x02, true, false),
             (0xc2, true, false),

@@ -45,14 +45,14 @@ class Pick(StrEnum):
 
 
 class Role(StrEnum):
-    """What a controller does while another one is connected."""
+    """The role of this controller while another one is connected."""
 
     master = "master"
     standby = "standby"
 
 
-class What(StrEnum):
-    """What can be shown."""
+class Shown(StrEnum):
+    """The kind of state to show."""
 
     connections = "connections"
     paths = "paths"
@@ -168,7 +168,7 @@ def controller(
 @shell.guarded
 def show(
     context: typer.Context,
-    what: Annotated[What, typer.Argument(help="What to show.")],
+    what: Annotated[Shown, typer.Argument(help="What to show.")],
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="Maximum number of rows.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     control: Control = None,

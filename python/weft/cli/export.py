@@ -13,7 +13,7 @@ from .live import reading
 from .show import ResultDir
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """The formats."""
 
     fct = "fct"
@@ -24,7 +24,7 @@ class Form(StrEnum):
 def export(
     directory: ResultDir,
     form: Annotated[
-        Form,
+        ExportFormat,
         typer.Option("--format", help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML."),
     ],
     out: Annotated[
@@ -59,7 +59,7 @@ def export(
         text = text_of(results, chosen[0], form.value)
     if not text:
         shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
-    if text and form is Form.fct and are_positions(chosen[0].summary()["nodes"]):
+    if text and form is ExportFormat.fct and are_positions(chosen[0].summary()["nodes"]):
         shell.warn("hosts are numbered by their position among all nodes, because not all are called `h` and a number")
     if out is None:
         sys.stdout.write(text)

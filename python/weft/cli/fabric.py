@@ -26,7 +26,7 @@ from .run import Sets
 
 
 class Order(StrEnum):
-    """Which paths come first."""
+    """The order of paths."""
 
     paper = "paper"
     disjoint = "disjoint"

@@ -16,8 +16,8 @@ from . import plugin, shell
 from .columns import in_parts
 
 
-class What(StrEnum):
-    """What can be listed."""
+class Listed(StrEnum):
+    """The kind of list."""
 
     schemes = "schemes"
     profiles = "profiles"
@@ -31,7 +31,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the list as JSON.")]
 
 @shell.guarded
 def list_(
-    what: Annotated[What, typer.Argument(help="What to list.")],
+    what: Annotated[Listed, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
 ) -> None:
     """List schemes, transport profiles, flow-size distributions, studies or benchmarks.
@@ -47,9 +47,9 @@ def list_(
     if as_json:
         shell.print_json(entries, indent=2)
         return
-    if what is What.profiles:
+    if what is Listed.profiles:
         _side_by_side(entries)
-    elif what is What.schemes:
+    elif what is Listed.schemes:
         _overview(entries)
     else:
         _one_below_another(entries)
@@ -163,12 +163,12 @@ def _one_below_another(entries: Sequence[Mapping[str, Any]]) -> None:
     shell.out.print(grid)
 
 
-def _entries(what: What) -> list[dict[str, Any]]:
-    if what is What.studies:
+def _entries(what: Listed) -> list[dict[str, Any]]:
+    if what is Listed.studies:
         from ..studies import registry
 
         return [{"name": study.name, "summary": study.summary} for study in registry.ALL]
-    if what is What.bench:
+    if what is Listed.bench:
         return [{"name": name} for name in _weft.bench_cases()]
     entries: list[dict[str, Any]] = json.loads(getattr(_weft, what.value)())
     return entries

@@ -42,7 +42,7 @@ class Starter(StrEnum):
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a crate brings."""
+    """The kind of extension in a crate."""
 
     title: str
     stored: str
@@ -57,7 +57,7 @@ _KINDS = {
     "scheme": _Kind("scheme", "scheme", "flowlet", catalogue.schemes),
     "congestion-control": _Kind("congestion controller", "congestion", "aimd", catalogue.congestion_controls),
 }
-"""By the word that stands before the crate's name."""
+"""Kinds by the word before the crate's name."""
 
 
 @shell.guarded

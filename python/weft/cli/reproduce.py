@@ -53,7 +53,7 @@ def reproduce(
       sudo weft reproduce tag-and-forward
     """
     from ..studies import registry
-    from ..studies.base import Means
+    from ..studies.base import RunOptions
 
     options = {
         "--emulated": emulated,
@@ -75,7 +75,7 @@ def reproduce(
     with connected(dask, threads) as cluster, shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
-            outcome = found.run(folder, size, Means(jobs, threads, feed, cluster))
+            outcome = found.run(folder, size, RunOptions(jobs, threads, feed, cluster))
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(shell.stopped(there, again))

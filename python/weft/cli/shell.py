@@ -97,7 +97,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def disk_full_hint() -> str:
-    """What to do when the disk is full."""
+    """The hint for a full disk."""
     return "free some space and repeat the command: finished runs stay readable and are not repeated"
 
 

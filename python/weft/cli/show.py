@@ -117,7 +117,7 @@ def report(
         if baseline is None:
             warn_of_baseline(results)
         with reading(shell.err) as results.watch:
-            path = write(results, out, baseline=baseline, told=partial(results.watch, "Writing the page"))
+            path = write(results, out, baseline=baseline, on_progress=partial(results.watch, "Writing the page"))
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())

@@ -22,7 +22,7 @@ from .run import Sets
 
 if TYPE_CHECKING:
     from ..tag_forward.fabric import FatTree
-    from ..tag_forward.fleet import Fleet, Told
+    from ..tag_forward.fleet import Fleet, OnProgress
     from ..tag_forward.provisioning import Outcome
 
 app = Commands(no_args_is_help=True)
@@ -153,8 +153,8 @@ def provision(
     with asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
         fleet = _fleet(tree, hosts, sockets, on_demand)
-        with _progress() as told:
-            outcome = runner.run(provisioning.provision(fleet, told))
+        with _progress() as on_progress:
+            outcome = runner.run(provisioning.provision(fleet, on_progress))
         if as_json:
             shell.print_json(outcome.as_dict())
         else:
@@ -254,13 +254,13 @@ def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) 
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[OnProgress]:
     """A progress bar of the switches configured, drawn only on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(18), MofNCompleteColumn())
     with Progress(*columns, console=shell.err, transient=True, disable=not shell.err.is_terminal) as bars:
         task = bars.add_task("", total=None)
 
-        def told(stage: str, done: int, number: int) -> None:
+        def on_progress(stage: str, done: int, number: int) -> None:
             bars.update(task, description=stage, completed=done, total=number)
 
-        yield told
+        yield on_progress

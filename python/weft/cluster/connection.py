@@ -48,7 +48,7 @@ _END_SECONDS = 30
 _TICK_SECONDS = 0.2
 """Longest time for which Ctrl-C is not seen."""
 _NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""For workers of this machine: Ctrl-C reaches them as well, but this process stops them."""
+"""Makes workers of this machine ignore Ctrl-C: this process stops them."""
 
 
 class _RaisedError(Exception):
@@ -142,7 +142,7 @@ class Cluster:
             scenario = scenario.with_sets([f"run.seeds={list(seeds)}"])
         raised: list[BaseException] = []
 
-        def told(event: dict[str, Any]) -> None:
+        def on_event(event: dict[str, Any]) -> None:
             try:
                 if progress is not None:
                     progress(event)
@@ -153,7 +153,7 @@ class Cluster:
 
         try:
             directory = _weft.SweepDirectory(*scenario.source, str(out))
-            sweep = Sweep(self._client, self._workers, self._session, scenario, directory, told)
+            sweep = Sweep(self._client, self._workers, self._session, scenario, directory, on_event)
             try:
                 return self._do(sweep.run(self._threads, jobs))
             except SchedulerLostError as error:

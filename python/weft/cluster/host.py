@@ -110,14 +110,14 @@ class Host(WorkerPlugin):
         self._inputs.store(name, offset, piece, is_last=is_last)
 
     def _result(self, run: _Run, key: Key, order: dict[str, Any]) -> dict[str, Any]:
-        told = 0.0
+        reported = 0.0
 
         def follow(state: str) -> None:
-            nonlocal told
+            nonlocal reported
             if run.stop.is_set():
                 raise _StoppedError
-            if time.monotonic() - told >= self.interval:
-                told = time.monotonic()
+            if time.monotonic() - reported >= self.interval:
+                reported = time.monotonic()
                 self._tell({"run": order["run"], "key": key, **json.loads(state)})
 
         # The directory comes first: the inputs that it waits for may be forgotten only without a run.

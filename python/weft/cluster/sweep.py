@@ -50,16 +50,16 @@ class Sweep:
         session: str,
         scenario: Scenario,
         directory: _weft.SweepDirectory,
-        told: Callable[[dict[str, Any]], None],
+        on_event: Callable[[dict[str, Any]], None],
     ) -> None:
-        """`told` gets events in the format of `weft.progress`; it may raise to stop the sweep."""
+        """`on_event` gets events in the format of `weft.progress`; it may raise to stop the sweep."""
         self.timings: list[str] = []
         self._client = client
         self._workers = workers
         self._session = session
         self._scenario = scenario
         self._directory = directory
-        self._told = told
+        self._on_event = on_event
         self._hashes = {sha for _, sha, _ in directory.inputs()}
         self._name = uuid.uuid4().hex[:8]
         self._outcome = Outcome(0, 0, [])
@@ -79,9 +79,9 @@ class Sweep:
         missing = set(self._directory.missing())
         waiting = deque(point for point in points if point.id in missing)
         self._outcome = Outcome(0, len(points) - len(waiting), [])
-        self._told({"event": "sweep", "total": len(points)})
+        self._on_event({"event": "sweep", "total": len(points)})
         for _ in range(self._outcome.skipped):
-            self._told({"event": "run_skipped"})
+            self._on_event({"event": "run_skipped"})
         order = self._order(threads)
         self._client.subscribe_topic(self._session, self._hear)
         active: set[asyncio.Task[None]] = {asyncio.create_task(self._workers.watch())}
@@ -109,12 +109,12 @@ class Sweep:
     def _tell(self) -> None:
         if (number := len(self._workers.usable)) != self._number:
             self._number = number
-            self._told({"event": "workers", "number": number})
+            self._on_event({"event": "workers", "number": number})
         while self._events:
             event = self._events.popleft()
             # A run that is over must not become active again.
             if event["run_id"] not in self._over:
-                self._told(event)
+                self._on_event(event)
 
     def _order(self, threads: int) -> dict[str, Any]:
         text, name, _, sets = self._scenario.source
@@ -248,16 +248,16 @@ class Sweep:
         costs = _numbers(timing if isinstance(timing, dict) else {}, _TIMING)
         self.timings.append(json.dumps({"run": point.id, **costs}))
         if why := answer.get("one_thread"):
-            self._told({"event": "one_thread", "why": visible(str(why))[:200]})
+            self._on_event({"event": "one_thread", "why": visible(str(why))[:200]})
         event = {"event": "run_done", "run_id": point.id, "label": point.label, "fraction": 1.0}
-        self._told(event | {"packet_hops": costs.get("packet_hops", 0)})
+        self._on_event(event | {"packet_hops": costs.get("packet_hops", 0)})
         self._outcome = Outcome(self._outcome.done + 1, self._outcome.skipped, self._outcome.failed)
 
     def _failed(self, point: Point, error: str, *, disk_full: bool = False) -> None:
         self._end_of(point)
         failure = {"run_id": point.id, "label": point.label, "error": error, "disk_full": disk_full}
         self._outcome.failed.append(failure)
-        self._told({"event": "run_failed", **failure})
+        self._on_event({"event": "run_failed", **failure})
 
     def _end_of(self, point: Point) -> None:
         """Pass on what has been heard of a run: from now on nothing is."""
@@ -276,7 +276,7 @@ class Sweep:
             self._sent[worker, sha] = asyncio.create_task(self._send(worker, sha))
 
     async def _send(self, worker: str, sha: str) -> None:
-        """Send an input file to a worker that asked for it; one that cannot take it gets no more runs."""
+        """Send an input file to a worker that requested it; a worker that cannot store it gets no more runs."""
         try:
             await transfer.send(self._client, self._session, worker, sha, self._directory)
         except Exception as error:
@@ -295,7 +295,7 @@ def _reason(error: Exception) -> str:
 
 
 async def _result(task: Future[dict[str, Any]]) -> dict[str, Any]:
-    """What a task returned. Raises `UnsoundError` if it is not an answer."""
+    """The result of a task. Raises `UnsoundError` if it is not an answer."""
     answer = await task
     if not isinstance(answer, dict):
         raise transfer.UnsoundError("a task returned something else")

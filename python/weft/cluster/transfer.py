@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 44
 
 
 class UnsoundError(Exception):
-    """What a worker sent is not a result."""
+    """A worker sent something other than a result."""
 
 
 class LocalError(Exception):

@@ -14,11 +14,11 @@ from . import host
 from .errors import ClusterError
 
 _LOOK_SECONDS = 1.0
-"""How often the scheduler is asked for its workers."""
+"""Interval between queries of the scheduler for its workers."""
 _ANSWER_SECONDS = 20.0
 """Maximum time for the answer of one worker."""
 _LEAVE_SECONDS = 5.0
-"""Maximum time for workers to remove their files at the end; later they do it when they hear that it has ended."""
+"""Maximum time for workers to remove their files at the end; later ones do so when notified of the end."""
 _GRACE_SECONDS = 5.0
 """How long a sweep continues without a suitable worker while there are others: a killed worker is restarted."""
 _EVENTS_PER_SECOND = 100

@@ -68,7 +68,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Stranger:
+class ForeignController:
     """Another controller's frames arrive at a port; reported once per controller."""
 
     who: str
@@ -181,7 +181,7 @@ class Discovery:
         self.counts["sent"] += len(frames)
         return frames, lost
 
-    def received(self, now: float, at: End, frame: bytes) -> list[Link | Stranger]:
+    def received(self, now: float, at: End, frame: bytes) -> list[Link | ForeignController]:
         """Process an LLDP frame received at a port; returns link changes and other controllers."""
         said = lldp.read(frame)
         if said is None:
@@ -239,13 +239,13 @@ class Discovery:
         del self._heard[target]
         return [Link(False, port.end, target, why)]
 
-    def _strange(self, who: str, at: End) -> list[Link | Stranger]:
+    def _strange(self, who: str, at: End) -> list[Link | ForeignController]:
         if who not in self._strangers and len(self._strangers) >= _STRANGERS:
             return []
         self._strangers[who] += 1
-        return [Stranger(who, at)] if self._strangers[who] == _STRANGE else []
+        return [ForeignController(who, at)] if self._strangers[who] == _STRANGE else []
 
-    def _count(self, what: str) -> list[Link | Stranger]:
+    def _count(self, what: str) -> list[Link | ForeignController]:
         self.counts[what] += 1
         return []
 

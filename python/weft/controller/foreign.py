@@ -40,8 +40,8 @@ class Foreign:
         self._due = now + PERIOD_S
         self._counted: dict[int, int | None] = {}
         self._asked: set[int] = set()
-        self._told: Counter[int] = Counter()
-        self._told_rules = 0
+        self._listed: Counter[int] = Counter()
+        self._listed_rules = 0
 
     def ask(self, now: float) -> bytes:
         """The requests to send now; empty until the next poll is due, and while one is in progress."""
@@ -69,27 +69,27 @@ class Foreign:
         if every == own or (every - own == self._known_rules and self._short_looks < _FULL_EVERY):
             return b""
         self._short_looks = 0
-        self._told, self._told_rules = Counter(), 0
+        self._listed, self._listed_rules = Counter(), 0
         first = self._xids(len(_OTHERS))
         self._asked = set(range(first, first + len(_OTHERS)))
         return b"".join(OpenFlow.rules_request(first + number, *part) for number, part in enumerate(_OTHERS))
 
-    def told(self, xid: int, cookies: list[int], *, more: bool) -> list[int]:
+    def listed(self, xid: int, cookies: list[int], *, more: bool) -> list[int]:
         """The switch lists foreign rules; returns the cookies of new ones once the list is complete."""
         if xid not in self._asked:
             return []
-        self._told.update(cookies[: max(0, _MOST - self._told_rules)])
-        self._told_rules += len(cookies)
+        self._listed.update(cookies[: max(0, _MOST - self._listed_rules)])
+        self._listed_rules += len(cookies)
         if not more:
             self._asked.discard(xid)
         if self._asked:
             return []
-        new = self._told - self._known
-        self._known, self._told = self._told, Counter()
-        self._known_rules = self._told_rules
+        new = self._listed - self._known
+        self._known, self._listed = self._listed, Counter()
+        self._known_rules = self._listed_rules
         return list(new.elements())
 
     def refused(self, xid: int) -> None:
         """The switch rejected a request."""
         if xid in self._asked:
-            self._asked, self._told = set(), Counter()
+            self._asked, self._listed = set(), Counter()

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from ..labels import plural
 from .address import Address
-from .discovery import Stranger
-from .seldom import Seldom
+from .discovery import ForeignController
+from .rate_limited_log import RateLimitedLog
 from .switch import Switch
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class Notices:
         """`name` returns the name of a switch; `listen` is this controller's address."""
         self._name = name
         self._listen = listen
-        self._seldom = Seldom(_log, clock)
+        self._limited = RateLimitedLog(_log, clock)
 
     def ready(self, switch: Switch, ports: int, own_rules: int) -> None:
         """A switch is ready."""
@@ -37,7 +37,7 @@ class Notices:
 
     def again(self, switch: Switch, before: Switch) -> None:
         """A switch has reconnected, and its old connection does not respond."""
-        self._seldom.warning(
+        self._limited.warning(
             ("again", switch.dpid),
             f"switch {self._name(switch.dpid)} reconnected from {switch.peer}; its connection from {before.peer} "
             "no longer responds and is closed",
@@ -45,7 +45,7 @@ class Notices:
 
     def disputed(self, switch: Switch, before: Switch) -> None:
         """A connection claims the datapath id of a connected switch."""
-        self._seldom.error(
+        self._limited.error(
             ("disputed", switch.dpid),
             f"{switch.peer} claims to be switch {self._name(switch.dpid)}, which is connected from {before.peer} and "
             "responds: refused. If both are switches, give them different datapath ids (ovs-vsctl set bridge BRIDGE "
@@ -54,11 +54,11 @@ class Notices:
 
     def full(self, host: str, peer: str, why: str) -> None:
         """A connection exceeds a limit."""
-        self._seldom.error(("full", host), f"{why}: {peer} is refused")
+        self._limited.error(("full", host), f"{why}: {peer} is refused")
 
     def encrypted(self, host: str, peer: str) -> None:
         """A switch speaks TLS, but this controller has no key."""
-        self._seldom.error(
+        self._limited.error(
             ("encrypted", host),
             f"the switch at {peer} speaks TLS, but this controller was started without a key: start it with --tls-key, "
             "--tls-cert and --tls-ca, or configure the switch for plain TCP (ovs-vsctl set-controller BRIDGE "
@@ -67,12 +67,12 @@ class Notices:
 
     def unsecured(self, host: str, peer: str, why: str) -> None:
         """A TLS handshake failed."""
-        self._seldom.error(("unsecured", host, why), f"the connection from {peer} is refused: {why}")
+        self._limited.error(("unsecured", host, why), f"the connection from {peer} is refused: {why}")
 
     def unsuited(self, switch: Switch, speaks: str) -> None:
         """A switch does not speak OpenFlow 1.3."""
         who = f"switch {self._name(switch.dpid)}" if switch.dpid else "the switch"
-        self._seldom.error(
+        self._limited.error(
             ("unsuited", switch.host, switch.dpid),
             f"{who} at {switch.peer} speaks {speaks}, not OpenFlow 1.3; enable it there. With Open vSwitch: ovs-vsctl "
             "--columns=name,datapath_id,protocols list bridge on that machine shows the bridges, and ovs-vsctl set "
@@ -96,22 +96,22 @@ class Notices:
     def refused(self, switch: Switch, reason: str) -> None:
         """A switch has replied with an error."""
         name = self._name(switch.dpid)
-        self._seldom.warning(("refused", switch.dpid, reason), f"switch {name} refused a message: {reason}")
+        self._limited.warning(("refused", switch.dpid, reason), f"switch {name} refused a message: {reason}")
 
     def late(self, dpid: int, limit_s: float) -> None:
         """A switch did not confirm rules in time."""
         warning = f"switch {self._name(dpid)} did not confirm rules within {limit_s:g} s"
-        self._seldom.warning(("late", dpid), warning)
+        self._limited.warning(("late", dpid), warning)
 
     def repaired(self, dpid: int, rules: int) -> None:
         """A switch had lost rules, which were reinstalled."""
         name = self._name(dpid)
-        self._seldom.warning(
+        self._limited.warning(
             ("repaired", dpid),
             f"switch {name} had lost {plural(rules, 'Weft rule')}, now reinstalled; is another program removing them?",
         )
 
-    def stranger(self, found: Stranger) -> None:
+    def stranger(self, found: ForeignController) -> None:
         """LLDP frames of another controller arrive."""
         dpid, port = found.at
         _log.error(
@@ -124,7 +124,7 @@ class Notices:
 
     def foreign_gone(self, switch: Switch, cookie: int) -> None:
         """A foreign rule was removed; there may be many, each with a different cookie."""
-        self._seldom.warning(
+        self._limited.warning(
             ("foreign gone", switch.dpid),
             f"a foreign rule (cookie {cookie:#x}) was removed from switch {self._name(switch.dpid)} or timed out: it "
             "was installed by another controller or by hand",
@@ -133,7 +133,7 @@ class Notices:
     def foreign(self, switch: Switch, cookies: list[int]) -> None:
         """A switch has foreign rules with these cookies; a different set is logged at once."""
         names = ", ".join(f"{cookie:#x}" for cookie in sorted(set(cookies))[:_FOREIGN_SHOWN])
-        self._seldom.warning(
+        self._limited.warning(
             ("foreign", switch.dpid, names),
             f"switch {self._name(switch.dpid)} has foreign rules ({len(cookies)}, cookies {names}), installed by "
             "another controller or by hand. They are left in place and may divert frames: ovs-ofctl -O OpenFlow13 "

@@ -21,10 +21,10 @@ class Owner(Protocol[_S]):
         """Its connection is closed."""
 
     def encrypted(self, switch: _S) -> None:
-        """It speaks TLS, but this controller has no key."""
+        """The switch speaks TLS, but this controller has no key."""
 
     def unsuited(self, switch: _S, speaks: str) -> None:
-        """It does not speak OpenFlow 1.3."""
+        """The switch does not speak OpenFlow 1.3."""
 
     def demoted(self, switch: _S, how: str) -> None:
         """Another controller has become its master."""
@@ -36,13 +36,13 @@ class Owner(Protocol[_S]):
         """A port came up or went down, or was added or removed."""
 
     def received(self, switch: _S, data: bytes, place: int) -> int:
-        """It is ready, and messages have arrived; returns the end of those processed."""
+        """The switch is ready, and messages have arrived; returns the end of those processed."""
 
     def refused(self, switch: _S, xid: int, reason: str) -> None:
-        """It replied with an error."""
+        """The switch replied with an error."""
 
     def foreign_rules(self, switch: _S, cookies: list[int]) -> None:
-        """It has new foreign rules."""
+        """The switch has new foreign rules."""
 
     def foreign_rule(self, switch: _S, cookie: int) -> None:
         """A foreign rule was removed."""

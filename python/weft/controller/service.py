@@ -16,7 +16,7 @@ from ..labels import plural, visible
 from .cables import Cables
 from .codec import Port
 from .connection import Connection
-from .crowd import Crowd
+from .connection_limits import ConnectionLimits
 from .differences import Differences
 from .discovery import Discovery, End, Link
 from .foreign import MARK
@@ -60,7 +60,7 @@ class Service:
         self._connections: set[Switch] = set()
         self._ready: set[Switch] = set()
         self._securing: set[Securing] = set()
-        self._crowd = Crowd()
+        self._limits = ConnectionLimits()
         self._rivals = Rivals(loop, settings.answer_s, self._refuse_claim, self._replace)
         # Later controllers win over earlier ones, whichever machine they run on (specification, section 6.3.5).
         self._generations = Generations()
@@ -146,7 +146,7 @@ class Service:
     def _admitted(self, switch: Switch) -> None:
         """A connection no longer counts as unready."""
         if switch not in self._ready:
-            self._crowd.ready(switch.host)
+            self._limits.ready(switch.host)
             self._ready.add(switch)
 
     def generation(self, switch: Switch, generation: int) -> None:
@@ -255,7 +255,7 @@ class Service:
     def _attach(self, connection: Connection) -> Switch:
         switch = Switch(self, connection, self.now, self.settings.probe_s)
         self._connections.add(switch)
-        if why := self._crowd.enter(switch.host):
+        if why := self._limits.enter(switch.host):
             self.counts["connections_refused"] += 1
             self._notices.full(switch.host, switch.peer, why)
             switch.close("too many connections")
@@ -264,13 +264,13 @@ class Service:
     def _left(self, switch: Switch) -> None:
         if switch in self._connections:
             self._connections.discard(switch)
-            self._crowd.leave(switch.host, was_ready=switch in self._ready)
+            self._limits.leave(switch.host, was_ready=switch in self._ready)
             self._ready.discard(switch)
 
     def _admit(self, securing: Securing) -> bool:
         """Whether a new TLS connection may start its handshake."""
-        if why := self._crowd.enter(securing.host):
-            self._crowd.leave(securing.host, was_ready=False)
+        if why := self._limits.enter(securing.host):
+            self._limits.leave(securing.host, was_ready=False)
             self.counts["connections_refused"] += 1
             self._notices.full(securing.host, securing.peer, why)
             return False
@@ -280,7 +280,7 @@ class Service:
     def _secured(self, securing: Securing, why: str) -> None:
         """A TLS handshake has succeeded, or failed (`why`)."""
         self._securing.discard(securing)
-        self._crowd.leave(securing.host, was_ready=False)
+        self._limits.leave(securing.host, was_ready=False)
         if why:
             self.counts["handshakes_refused"] += 1
             self._notices.unsecured(securing.host, securing.peer, why)

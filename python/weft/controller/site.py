@@ -38,7 +38,7 @@ def refusal(status: HTTPStatus, message: str) -> web.Response:
 
 
 def connections(handlers: Mapping[str, Handler]) -> Callable[[], asyncio.Protocol]:
-    """What makes the protocol of each connection, for `loop.create_server`, from paths and their handlers."""
+    """A factory for the protocol of each connection, for `loop.create_server`, from paths and their handlers."""
     loop = asyncio.get_running_loop()
 
     async def answered(request: web.BaseRequest) -> web.Response:

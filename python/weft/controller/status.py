@@ -10,7 +10,7 @@ WHAT = ("status", "switches", "connections", "paths", "stations")
 
 
 def show(service: Service, what: str, limit: int) -> dict[str, Any]:
-    """One of `WHAT`, with at most `limit` rows."""
+    """The state named by one of `WHAT`, with at most `limit` rows."""
     if what == "status":
         return _status(service, limit)
     shown: dict[str, Any] = json.loads(service.core.show(what, limit))

@@ -137,13 +137,13 @@ class Switch:
         elif self.stage is Stage.STANDBY:
             self.send(OpenFlow.role_request(self.xids(1)))
 
-    def probe(self, told: Callable[[], None]) -> None:
-        """Send an echo request; `told` is called on the reply to this request only."""
-        self._echo, self._on_echo = self.xids(1), told
+    def probe(self, on_reply: Callable[[], None]) -> None:
+        """Send an echo request; `on_reply` is called on the reply to this request only."""
+        self._echo, self._on_echo = self.xids(1), on_reply
         self.send(OpenFlow.echo_request(self._echo))
 
     def encrypted(self) -> None:
-        """It speaks TLS, but this controller has no key."""
+        """The switch speaks TLS, but this controller has no key."""
         self._owner.encrypted(self)
 
     def lead(self, generation: int) -> None:
@@ -189,8 +189,8 @@ class Switch:
         if kind == codec.ECHO_REPLY:
             self._is_asked = False
             if self._on_echo is not None and xid == self._echo:
-                told, self._on_echo = self._on_echo, None
-                told()
+                on_reply, self._on_echo = self._on_echo, None
+                on_reply()
             return
         try:
             said = codec.read(message)
@@ -273,7 +273,7 @@ class Switch:
         if part.number is not None:
             if question := foreign.counted(xid, part.number):
                 self.send(question)
-        elif part.cookies is not None and (new := foreign.told(xid, part.cookies, more=part.more)):
+        elif part.cookies is not None and (new := foreign.listed(xid, part.cookies, more=part.more)):
             self._owner.foreign_rules(self, new)
 
     def _role(self, xid: int, role: Role) -> None:

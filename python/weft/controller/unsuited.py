@@ -36,7 +36,7 @@ class Unsuited:
             del self._seen[next(iter(self._seen))]
 
     def rows(self, now: float, limit: int) -> list[dict[str, Any]]:
-        """At most `limit` of those that still try, most recent first."""
+        """At most `limit` switches that still try to connect, most recent first."""
         return [
             {
                 "address": one.address,

@@ -178,8 +178,8 @@ class Replay:
         for thread in threads:
             thread.join(_OVERTIME_S)
         if self._traces is not None:
-            told, self._lost = self._traces.end()
-            self._flows = flows(plan, told)
+            events, self._lost = self._traces.end()
+            self._flows = flows(plan, events)
         if generator.returncode != 0:
             raise EmulationError(f"weft-loadgen exited with code {generator.returncode}: {self._said}")
         if self._errors:

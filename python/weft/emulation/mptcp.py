@@ -20,7 +20,7 @@ from .stack import ip_batch, write
 MOST_SUBFLOWS = 8
 """Maximum per connection: Linux allows at most eight addresses per namespace (`MPTCP_PM_ADDR_MAX`)."""
 WRAPPER = "mptcpize"
-"""From the Debian and Ubuntu package of that name."""
+"""The program, from the Debian and Ubuntu package of that name."""
 SETTINGS = {
     "net.mptcp.enabled": "1",
     "net.mptcp.checksum_enabled": "0",

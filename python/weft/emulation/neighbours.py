@@ -69,7 +69,7 @@ def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addre
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """At a time in seconds, delete a host's entry for another, or mark it as kept."""
+    """Deletes a host's entry for another at a time in seconds, or marks it as kept."""
 
     at_s: float
     keeps: bool
@@ -101,7 +101,7 @@ def acquaint(
     flows: Sequence[Mapping[str, Any]],
     namespaces: Mapping[str, str],
     addresses: Mapping[str, str],
-    memories: Memories,
+    memories: NeighbourTables,
 ) -> None:
     """Before a run that starts warm: the source of each flow sends its destination a datagram.
 
@@ -148,7 +148,7 @@ def _known(namespace: str) -> set[str]:
     return {entry[0] for entry in entries if int(entry[2], 16) & _ATF_COM}
 
 
-class Memories:
+class NeighbourTables:
     """Changes neighbour entries; keeps a socket open in each host's namespace, to avoid entering it each time."""
 
     def __init__(

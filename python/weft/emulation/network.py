@@ -29,10 +29,10 @@ class Network(Nodes):
         self.stack, self._delays = stack, delays
         self.settings: dict[str, str] = {}
         self.route = ""
-        self.memories: neighbours.Memories | None = None
+        self.memories: neighbours.NeighbourTables | None = None
 
-    def configure(self, told: Callable[[float], None]) -> None:
-        """Shape all links and configure the hosts; `told` is called with the progress, from 0 to 1.
+    def configure(self, on_progress: Callable[[float], None]) -> None:
+        """Shape all links and configure the hosts; `on_progress` is called with the progress, from 0 to 1.
 
         Raises `EmulationError` if the kernel rejects a setting.
         """
@@ -50,10 +50,10 @@ class Network(Nodes):
                 self.settings, self.route = self.configure_host(
                     host, self.stack, shapes.get(host.name, {}), kept, known.get(host.name, ())
                 )
-            told((number + 1) / len(self.hosts))
+            on_progress((number + 1) / len(self.hosts))
         if explores:
             devices = {name: self.interface(name) for name in self.hosts}
-            self.memories = neighbours.Memories(self.namespaces, addresses, macs, devices)
+            self.memories = neighbours.NeighbourTables(self.namespaces, addresses, macs, devices)
 
     def _make_room(self) -> None:
         """Raise the MTU of links between switches for tagged frames."""

@@ -25,8 +25,8 @@ class Nodes:
     Nothing forwards yet. `hosts` and `switches` are Mininet's, by their name in the plan.
     """
 
-    def __init__(self, plan: Plan, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
-        """Create them, in a jail; `told` returns the parameters of a switch, `switch` is the switches' Mininet class.
+    def __init__(self, plan: Plan, switch: type, parameters: Callable[[SwitchNode], dict[str, Any]]) -> None:
+        """Create them, in a jail; `parameters` returns those of a switch, `switch` is the switches' Mininet class.
 
         Raises `EmulationError` if Mininet is not installed.
         """
@@ -42,7 +42,11 @@ class Nodes:
         # Skips Mininet's initialisation, which raises limits of the whole machine.
         Mininet.inited = True
         self.net: Any = Mininet(
-            topo=FabricTopo(plan=plan, told=told), switch=switch, host=QuietHost, controller=None, build=True
+            topo=FabricTopo(plan=plan, parameters=parameters),
+            switch=switch,
+            host=QuietHost,
+            controller=None,
+            build=True,
         )
         names = plan.linux_names
         self.hosts: dict[str, Any] = {host.name: self.net[names[host.name]] for host in plan.hosts}

@@ -26,7 +26,7 @@ from .sweep import planned
 _BURST_S = 0.25e-3
 """Burst size of an idle link, in seconds of its rate: one frame at 25 Mbps, three at 100 Mbps."""
 _DIRECTORY = Path("/run/openvswitch")
-"""In a jail, which has its own /run."""
+"""Run directory of Open vSwitch within the jail, which has its own /run."""
 
 
 def plan_of(fabric: Path) -> Plan:
@@ -91,12 +91,12 @@ class OpenFlowNetwork(Nodes):
         self._controllers = controllers
         dpids = datapath_ids([switch.name for switch in plan.switches])
 
-        def told(switch: SwitchNode) -> dict[str, Any]:
+        def parameters(switch: SwitchNode) -> dict[str, Any]:
             return {"dpid": f"{dpids[switch.name]:x}"}
 
         # For controllers on this machine.
         ip_batch(["link set dev lo up"], "cannot set the loopback interface up")
-        super().__init__(plan, BridgeSwitch, told)
+        super().__init__(plan, BridgeSwitch, parameters)
         self.switch = OpenVSwitch(_DIRECTORY)
         self.dpids = dpids
         shapes = shaping.shapes(plan, delays, _BURST_S)

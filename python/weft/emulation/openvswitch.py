@@ -29,7 +29,7 @@ from .packet_sockets import packet_sockets
 from .requirements import program, required
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
-"""From the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
+"""Programs from the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 """The database schema installed by these packages."""
 KERNEL, USER_SPACE = "system", "netdev"

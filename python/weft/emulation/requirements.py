@@ -14,9 +14,9 @@ SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ss", "n
 OWN_PROGRAMS = ("weft-switchd", "weft-loadgen", "weft-pktgen")
 """Built by `make emulation`, installed next to `weft`."""
 _EMULATES = ("weft-switchd", "weft-loadgen")
-"""Those needed to run a scenario."""
+"""The own programs needed to run a scenario."""
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
-"""Where Debian and Ubuntu install Mininet, outside of virtual environments."""
+"""The directory where Debian and Ubuntu install Mininet, outside of virtual environments."""
 _INSTALL = (
     "`make emulation` in Weft's directory installs and builds what an emulation needs; with the wheel or package:"
     " apt-get install mininet iproute2 ethtool net-tools"

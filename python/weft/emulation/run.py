@@ -13,7 +13,7 @@ from .jail import Jail
 from .plan import SCHEMES, Plan
 from .stack import Stack, choose
 
-Told = Callable[[dict[str, Any]], None]
+OnEvent = Callable[[dict[str, Any]], None]
 """Receives the events of a run, as for a simulation, plus `stage` with the current stage and its progress."""
 
 _LOG_CHARACTERS = 2_000
@@ -81,16 +81,16 @@ def _refuse_changes(plan: Plan) -> None:
             )
 
 
-def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
+def carry_out(prepared: Prepared, directory: Path, on_event: OnEvent) -> None:
     """Emulate a plan; `directory` then holds `records.jsonl` and `observed.json`.
 
     Raises `EmulationError` if that failed; on `KeyboardInterrupt`, the network is removed.
     """
     _write(prepared, directory, prompt=False)
-    follow("weft.emulation.inside", directory, told)
+    follow("weft.emulation.inside", directory, on_event)
 
 
-def follow(module: str, directory: Path, told: Told, *, beside: Path | None = None) -> None:
+def follow(module: str, directory: Path, on_event: OnEvent, *, beside: Path | None = None) -> None:
     """Run a module in a jail on the files in `directory`, until it has written `observed.json` there.
 
     For a module outside the package `weft`, `beside` is the directory to import it from.
@@ -104,7 +104,7 @@ def follow(module: str, directory: Path, told: Told, *, beside: Path | None = No
         try:
             assert jail.process.stdout is not None
             for line in jail.process.stdout:
-                told(_read(line))
+                on_event(_read(line))
             code = jail.process.wait()
         finally:
             jail.end()

@@ -66,34 +66,36 @@ def check(scenario: Scenario) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None], *, keep: bool = False) -> Emulated:
+def emulate(
+    scenario: Scenario, out: Path, on_event: Callable[[dict[str, Any]], None], *, keep: bool = False
+) -> Emulated:
     """Emulate all runs of a scenario, validated by `check`, that `out` does not contain yet; finished runs are kept.
 
-    `told` is called with events in the format of `weft.progress`. `keep` leaves working files (plan, workload, records,
+    `on_event` gets events in the format of `weft.progress`. `keep` leaves working files (plan, workload, records,
     logs) in `out`. Raises `OutputError` if `out` contains something else, or cannot be written.
     """
     refuse_file(out)
     points, outcome = scenario.points(), Emulated()
     there = _there(scenario, out)
-    told({"event": "sweep", "total": len(points)})
+    on_event({"event": "sweep", "total": len(points)})
     with workshop(out) as directory:
         for point in points:
             if point.id in there:
                 outcome.skipped += 1
-                told({"event": "run_skipped"})
+                on_event({"event": "run_skipped"})
                 continue
             prepared = prepare(planned(scenario, point))
             try:
-                carry_out(prepared, directory, _follower(point, prepared, outcome, told))
+                carry_out(prepared, directory, _follower(point, prepared, outcome, on_event))
                 _write(scenario, point, out, directory, outcome)
             except EmulationError as error:
                 why = {"error": str(error), "hint": error.hint, "disk_full": is_disk_full(error)}
                 failure = {"run_id": point.id, "label": point.label, **why}
                 outcome.failed.append(failure)
-                told({"event": "run_failed", **failure})
+                on_event({"event": "run_failed", **failure})
             else:
                 outcome.done += 1
-                told({"event": "run_done", "run_id": point.id, "label": point.label, "fraction": 1.0})
+                on_event({"event": "run_done", "run_id": point.id, "label": point.label, "fraction": 1.0})
             finally:
                 if keep:
                     shutil.copytree(directory, out / KEPT / point.id, dirs_exist_ok=True)
@@ -176,7 +178,7 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
 
 
 def _follower(
-    point: Point, prepared: Prepared, outcome: Emulated, told: Callable[[dict[str, Any]], None]
+    point: Point, prepared: Prepared, outcome: Emulated, on_event: Callable[[dict[str, Any]], None]
 ) -> Callable[[dict[str, Any]], None]:
     duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
 
@@ -184,13 +186,15 @@ def _follower(
         label = point.label or point.id
         if event.get("event") == "stage":
             share = float(event["fraction"]) * _BUILDING
-            told({"event": "progress", "run_id": point.id, "label": f"{label} ({event['stage']})", "fraction": share})
+            on_event(
+                {"event": "progress", "run_id": point.id, "label": f"{label} ({event['stage']})", "fraction": share}
+            )
         elif event.get("event") == "warning":
             outcome.remarks.append((label, event["text"]))
         elif event.get("event") == "progress":
             ended = event["flows_done"] / flows if flows else 1.0
             share = (min(event["time_s"] / duration, 1.0) + ended) / 2
-            told(
+            on_event(
                 {
                     "event": "progress",
                     "run_id": point.id,

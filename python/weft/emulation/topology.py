@@ -27,14 +27,14 @@ _NOT_OF_SWITCHES = ("arp_cache", "qid", "control_delay", "install_delay", "rule_
 class FabricTopo(Topo):  # type: ignore[misc]
     """A plan's hosts, switches and links."""
 
-    def build(self, plan: Plan, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
-        """Called by Mininet's constructor with its arguments; `told` returns the parameters of a switch."""
+    def build(self, plan: Plan, parameters: Callable[[SwitchNode], dict[str, Any]]) -> None:
+        """Called by Mininet's constructor with its arguments; `parameters` returns the parameters of a switch."""
         macs = {host.name: host.mac for host in plan.hosts}
         names = plan.linux_names
         for host in plan.hosts:
             self.addHost(names[host.name], ip=f"{host.address}/{host.prefix}")
         for switch in plan.switches:
-            self.addSwitch(names[switch.name], **told(switch))
+            self.addSwitch(names[switch.name], **parameters(switch))
         numbers = {switch.name: number for number, switch in enumerate(plan.switches)}
         for cable in plan.cables:
             addresses = [macs.get(end.node) or _port_mac(numbers[end.node], end.port) for end in cable.ends]

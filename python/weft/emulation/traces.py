@@ -20,7 +20,7 @@ _Flow = frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True)
-class Told:
+class TraceEvent:
     """One event: time in nanoseconds of the monotonic clock, switch, kind, and the flow's two ends."""
 
     time_ns: int
@@ -35,7 +35,7 @@ class Traces:
 
     def __init__(self, network: Network) -> None:
         """Takes a network whose switches are running."""
-        self._told: list[Told] = []
+        self._events: list[TraceEvent] = []
         self._lost = 0
         self._following: list[tuple[socket.socket, threading.Thread]] = []
         for name, switch in network.switches.items():
@@ -55,25 +55,25 @@ class Traces:
                 if event["what"] == "lost":
                     self._lost += int(event["events"])
                 elif event["what"] in _WANTED:
-                    self._told.append(_told(switch, event))
+                    self._events.append(_trace_event(switch, event))
         except (OSError, ValueError, HTTPException):
             # The socket was shut down.
             return
 
-    def end(self) -> tuple[list[Told], int]:
+    def end(self) -> tuple[list[TraceEvent], int]:
         """Stop following; returns the events in order of time, and the number of events lost."""
         for there, thread in self._following:
             there.shutdown(socket.SHUT_RDWR)
             thread.join()
-        return sorted(self._told, key=lambda told: told.time_ns), self._lost
+        return sorted(self._events, key=lambda event: event.time_ns), self._lost
 
 
-def _told(switch: str, event: dict[str, Any]) -> Told:
+def _trace_event(switch: str, event: dict[str, Any]) -> TraceEvent:
     ends = frozenset(((event["src"], event["sport"]), (event["dst"], event["dport"])))
-    return Told(event["time_ns"], switch, event["what"], ends, event["exploration"])
+    return TraceEvent(event["time_ns"], switch, event["what"], ends, event["exploration"])
 
 
-def flows(plan: Plan, told: Iterable[Told]) -> list[dict[str, Any]]:
+def flows(plan: Plan, events: Iterable[TraceEvent]) -> list[dict[str, Any]]:
     """For each explored flow: duration of its first exploration, last path, number of path changes.
 
     As in a simulation (docs/results.md): from the request leaving the source's switch until the reply is back there.
@@ -87,19 +87,19 @@ def flows(plan: Plan, told: Iterable[Told]) -> list[dict[str, Any]]:
         for end, other in (cable.ends, cable.ends[::-1])
         if end.node in plan.host_names
     }
-    by_ends: dict[_Flow, list[Told]] = {}
-    for event in told:
+    by_ends: dict[_Flow, list[TraceEvent]] = {}
+    for event in events:
         by_ends.setdefault(event.ends, []).append(event)
     found = []
     for flow in plan.flows:
         ends = frozenset(((macs[flow["src"]], flow["sport"]), (macs[flow["dst"]], flow["dport"])))
-        events = by_ends.get(ends)
-        if events:
-            found.append({"flow": flow["flow"], "resolution_ps": None, **_seen(events, edges[flow["src"]])})
+        own = by_ends.get(ends)
+        if own:
+            found.append({"flow": flow["flow"], "resolution_ps": None, **_seen(own, edges[flow["src"]])})
     return found
 
 
-def _seen(events: list[Told], edge: str) -> dict[str, Any]:
+def _seen(events: list[TraceEvent], edge: str) -> dict[str, Any]:
     """A flow's results from its events in order of time; `edge` is its source's switch."""
     since: int | None = None
     exploration_ps: int | None = None

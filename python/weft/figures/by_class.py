@@ -5,10 +5,10 @@ from ..content import CROWDED, Content
 from ..markup import escape
 from ..metrics import METRICS
 from .figure import Drawn, Figure, Measure, Toggle, interval_note, no_data
-from .layers import Layers, Spec, axis, bars, faceted, intervals, lines, names_of, of_scheme, span, tips, told
+from .layers import Layers, Spec, axis, bars, faceted, formatted, intervals, lines, names_of, of_scheme, span, tips
 
 _MOST_POINTS = 8
-"""Points beside each other on the page; of more, only the chosen one is shown."""
+"""Maximum number of points shown side by side on the page; with more, only the chosen one is shown."""
 _MOST_VALUES = 10
 """Values of the axis that all have a label."""
 _COLUMNS = ("point", "scheme", "class", "metric", "mean", "low", "high", "seeds")
@@ -44,7 +44,7 @@ def _spec(drawn: Drawn) -> Spec:
     texts = {
         "scheme": "datum.scheme",
         "point": "datum.point || 'all'",
-        "mean over seeds": told(metric.kind, "mean"),
+        "mean over seeds": formatted(metric.kind, "mean"),
         "95 % interval": span(metric.kind),
         "seeds": "datum.seeds",
     }
@@ -140,7 +140,7 @@ def _empty(content: Content) -> str:
 
 
 def _stranded(content: Content) -> str:
-    """Which schemes left flows unfinished, as their means are over the other flows."""
+    """The schemes that left flows unfinished, since their means are over the other flows."""
     counts: dict[str, float] = {}
     for row in content.summary.rows:
         counts[row.group["scheme"]] = counts.get(row.group["scheme"], 0) + row.flows - row.finished
@@ -155,15 +155,15 @@ def _stranded(content: Content) -> str:
 
 def _figure(ident: str, title: str, text: str, *measures: Measure) -> Figure:
     def caption(content: Content) -> str:
-        told = f"{text} {interval_note(content)}{_stranded(content)}"
+        caption_text = f"{text} {interval_note(content)}{_stranded(content)}"
         if content.crowded:
-            told += (
+            caption_text += (
                 f" With more than {CROWDED} points in a panel, intervals are drawn for the scheme under the pointer"
                 " only."
             )
         if content.points != [""]:
-            told += " The chosen values of the sweep are marked; other keys have their chosen values."
-        return told
+            caption_text += " The chosen values of the sweep are marked; other keys have their chosen values."
+        return caption_text
 
     return Figure(
         ident,

@@ -2,7 +2,7 @@
 
 from .. import extracts
 from .figure import Drawn, Figure, Toggle, no_data
-from .layers import Spec, axis, faceted, lines, tips, told
+from .layers import Spec, axis, faceted, formatted, lines, tips
 
 
 def _spec(drawn: Drawn) -> Spec:
@@ -15,7 +15,11 @@ def _spec(drawn: Drawn) -> Spec:
         if log_y
         else axis("share", title, "share", domain=[0, 1])
     )
-    texts = {"scheme": "datum.scheme", "flow completion time": told("s", "fct_s"), title: told("share", "share")}
+    texts = {
+        "scheme": "datum.scheme",
+        "flow completion time": formatted("s", "fct_s"),
+        title: formatted("share", "share"),
+    }
     spec = faceted(
         "curves",
         "class",

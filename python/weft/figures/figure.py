@@ -1,4 +1,4 @@
-"""What a figure is: its data, its specification, and its words on the page."""
+"""The parts of a figure: its data, its specification, and its words on the page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a specification depends on besides the data."""
+    """The inputs of a specification besides the data."""
 
     content: Content
     names: Sequence[str]
@@ -53,7 +53,7 @@ class Figure:
     """A figure of the page and of files."""
 
     ident: str
-    """Of its place on the page."""
+    """The id of its place on the page."""
     title: str
     caption: Callable[[Content], str]
     tables: Mapping[str, Callable[[Content], pl.DataFrame]]
@@ -62,7 +62,7 @@ class Figure:
     """The kind of quantity of each column."""
     spec: Callable[[Drawn], Spec]
     empty: Callable[[Content], str]
-    """What stands in its place if there is no data."""
+    """The text shown if there is no data."""
     file: str = ""
     """Name of its file at each point; empty for figures with measures."""
     toggles: Sequence[Toggle] = field(default=())
@@ -97,7 +97,7 @@ class Figure:
 
 
 def interval_note(content: Content, begin: str = "Vertical lines:") -> str:
-    """What intervals are, for captions."""
+    """A caption's explanation of the intervals."""
     if len(content.results.seeds) > 1:
         return f"{begin} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
     return "With one seed there is no confidence interval."

@@ -35,7 +35,7 @@ def label(kind: str, value: str = "datum.value", digits: str = ".3~r", zero: str
     return f"({value} == 0 ? '0{zero}' : {steps}{units[-1][0]} + '{units[-1][2]}')"
 
 
-def told(kind: str, field: str) -> str:
+def formatted(kind: str, field: str) -> str:
     """An expression of a field of a row for a tooltip, with trailing zeros and the unit of zero."""
     value, unit = f"datum.{field}", f" {UNITS[kind][-1][1]}".rstrip() if kind in UNITS else ""
     text = label(kind, value, ",.3r", unit)
@@ -46,7 +46,7 @@ def told(kind: str, field: str) -> str:
 
 def span(kind: str, low: str = "low", high: str = "high") -> str:
     """An expression of the ends of an interval for a tooltip."""
-    return f"isValid(datum.{low}) ? {told(kind, low)} + ' to ' + {told(kind, high)} : 'none (one seed)'"
+    return f"isValid(datum.{low}) ? {formatted(kind, low)} + ' to ' + {formatted(kind, high)} : 'none (one seed)'"
 
 
 def axis(
@@ -187,7 +187,7 @@ def _scales(*, share_y: bool) -> Spec:
 def faceted(
     table: str, field: str, order: Sequence[str], layers: Layers, *, height: int = HEIGHT, share_y: bool = False
 ) -> Spec:
-    """One panel, so high without axes, for each value of a field in this order; those without rows are left out."""
+    """One panel of this height (without axes) for each value of a field, in this order; empty ones are left out."""
     return {
         "$schema": SCHEMA,
         "data": {"name": table},

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .layers import Spec, axis, beside, lines, panel, span, tips, told
+from .layers import Spec, axis, beside, formatted, lines, panel, span, tips
 
 
 def spec(schemes: Sequence[str]) -> Spec:
@@ -18,8 +18,8 @@ def spec(schemes: Sequence[str]) -> Spec:
         y = axis(field, None, kind)
         texts = {
             "scheme": "datum.scheme",
-            "time in the run": told("s", "time_s"),
-            f"{title}, mean over seeds": told(kind, field),
+            "time in the run": formatted("s", "time_s"),
+            f"{title}, mean over seeds": formatted(kind, field),
             "95 % interval": span(kind, f"{field}_low", f"{field}_high"),
         }
         panels.append(panel("link", [now, lines(schemes, x, y, strokeWidth=1.5), tips(x, y, texts)], title))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .. import extracts
 from .figure import ALL, NO_FLOW, UNTIL, Drawn, Figure, Toggle
-from .layers import Layers, Spec, axis, faceted, lines, span, tips, told
+from .layers import Layers, Spec, axis, faceted, formatted, lines, span, tips
 
 
 def ends(field: str) -> Layers:
@@ -17,8 +17,8 @@ def series(names: Sequence[str], x: Spec, y: Spec, field: str, kind: str, title:
     """A line over time for each scheme, with the mean and its interval as tooltips."""
     texts = {
         "scheme": "datum.scheme",
-        "time in the run": told("s", "time_s"),
-        f"{title}, mean over seeds": told(kind, field),
+        "time in the run": formatted("s", "time_s"),
+        f"{title}, mean over seeds": formatted(kind, field),
         "95 % interval": span(kind),
     }
     return [lines(names, x, y, strokeWidth=1.5), tips(x, y, texts, *ends(field))]

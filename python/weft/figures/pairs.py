@@ -5,7 +5,7 @@ The script fills in the schemes' names for `FIRST` and `SECOND`.
 
 from collections.abc import Sequence
 
-from .layers import Spec, axis, end, faceted, tips, told
+from .layers import Spec, axis, end, faceted, formatted, tips
 
 FIRST, SECOND = "$first", "$second"
 
@@ -28,9 +28,9 @@ def spec(schemes: Sequence[str], classes: Sequence[str], *, log: bool) -> Spec:
     }
     texts = {
         "flow": "datum.flow + ' (seed ' + datum.seed + ')'",
-        "first scheme": f"{told('s', 'x')} + ' under ' + datum.first",
-        "second scheme": f"{told('s', 'y')} + ' under ' + datum.second",
-        "ratio": f"{told('ratio', 'ratio')} + ' (' + datum.second + ' / ' + datum.first + ')'",
+        "first scheme": f"{formatted('s', 'x')} + ' under ' + datum.first",
+        "second scheme": f"{formatted('s', 'y')} + ' under ' + datum.second",
+        "ratio": f"{formatted('ratio', 'ratio')} + ' (' + datum.second + ' / ' + datum.first + ')'",
     }
     points = tips(x, y, texts, {"calculate": "datum.y / datum.x", "as": "ratio"})
     # Without descriptions: Vega-Lite writes the titles, which are names here, into expressions.

@@ -2,7 +2,7 @@
 
 from .. import extracts
 from .figure import UNTIL, Drawn, Figure, Toggle
-from .layers import Spec, axis, beside, lines, panel, tips, told
+from .layers import Spec, axis, beside, formatted, lines, panel, tips
 from .over_time import series
 
 
@@ -14,8 +14,8 @@ def _spec(drawn: Drawn) -> Spec:
     share = axis("share", "share of samples", "share", log="concat_1_y" if log_y else "", digits="1")
     texts = {
         "scheme": "datum.scheme",
-        "queued bytes": told("bytes", "bytes"),
-        "share of samples": told("share", "share"),
+        "queued bytes": formatted("bytes", "bytes"),
+        "share of samples": formatted("share", "share"),
     }
     names = list(drawn.names)
     left = panel("largest", series(names, time, fullest, "bytes", "bytes", "queued bytes"), "fullest port over time")

@@ -10,4 +10,4 @@ FIGURES: tuple[Figure, ...] = (
     over_time.FIGURE,
     queues.FIGURE,
 )
-"""In the order of the page."""
+"""All figures, in the order of the page."""

@@ -17,7 +17,7 @@ def write(
     out: str | Path | None = None,
     *,
     baseline: str | None = None,
-    told: Callable[[int, int], object] = lambda _, __: None,
+    on_progress: Callable[[int, int], object] = lambda _, __: None,
 ) -> Path:
     """Write the report of `results` and return its path.
 
@@ -25,7 +25,7 @@ def write(
         results: The results to report.
         out: The page; default ``report.html`` in the result directory.
         baseline: The scheme to compare with; default the scenario's, else `ecmp`, else the first.
-        told: Called with the number of steps done and their total.
+        on_progress: Called with the number of steps done and their total.
 
     Raises:
         ResultsError: No run has finished, or the baseline does not exist.
@@ -35,5 +35,5 @@ def write(
     from .page import render
 
     path = Path(out) if out is not None else results.path / "report.html"
-    write_text(path, render(results, baseline=baseline, out=path, told=told))
+    write_text(path, render(results, baseline=baseline, out=path, on_progress=on_progress))
     return path

@@ -239,11 +239,11 @@ class _Shown:
 
     name: str
     column: str
-    """Of `extracts.link_use`."""
+    """The columns of `extracts.link_use`."""
     scale: int
     """Steps of the page's whole numbers in one unit."""
     drawn: bool
-    """It can be the colour of a link."""
+    """Whether it can be the colour of a link."""
 
 
 _SHOWN = (

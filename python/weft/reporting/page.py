@@ -26,7 +26,7 @@ from .frames import frames
 from .parts import asset, choice, document, mark, scripts
 from .trails import trails
 
-Told = Callable[[int, int], object]
+OnProgress = Callable[[int, int], object]
 _BEFORE_PAIRS = 3
 """Figures of the registry that stand before the comparison flow by flow."""
 
@@ -50,11 +50,15 @@ SCRIPTS = (
 
 
 def render(
-    results: Results, *, baseline: str | None = None, out: Path | None = None, told: Told = lambda _, __: None
+    results: Results,
+    *,
+    baseline: str | None = None,
+    out: Path | None = None,
+    on_progress: OnProgress = lambda _, __: None,
 ) -> str:
     """The page as HTML text, compared with `baseline`.
 
-    Pages of `weft explore` next to `out`, where it will be written, are linked. `told` is called with the number of
+    Pages of `weft explore` next to `out`, where it will be written, are linked. `on_progress` gets the number of
     steps done and their total.
     """
     content = Content(results, baseline)
@@ -62,11 +66,11 @@ def render(
     details = Details(content)
     # The tables and the summary take about as long as the parts of all points.
     base, steps = details.number, 2 * details.number
-    told(base, steps)
+    on_progress(base, steps)
     parts = []
     for ident, part in details.parts():
         parts.append((ident, packed_block(ident, part)))
-        told(base + len(parts), steps)
+        on_progress(base + len(parts), steps)
     body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
     return document(
         results.name,
@@ -108,7 +112,7 @@ def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> l
 
 
 def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> dict[str, Any]:
-    """What the script needs to know besides the tables."""
+    """The script's inputs besides the tables."""
     results, fabric = content.results, content.fabric
     places = {run.point: run.dimensions for run in results.finished}
     keys = results.dimensions

@@ -231,8 +231,8 @@ def _what_was_run(content: Content) -> str:
     """The scenario; for runs without one, the settings of the first run."""
     if content.results.has_scenario:
         return f"<h3>Scenario, exactly as run</h3><pre>{escape(content.results.scenario_text)}</pre>"
-    told = json.dumps(content.summaries[0].get("setup") or {}, indent=2)
-    return f"<h3>No scenario; the first run's settings</h3><pre>{escape(told)}</pre>"
+    settings = json.dumps(content.summaries[0].get("setup") or {}, indent=2)
+    return f"<h3>No scenario; the first run's settings</h3><pre>{escape(settings)}</pre>"
 
 
 def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:

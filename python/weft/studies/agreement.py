@@ -51,7 +51,7 @@ def pairs(simulated: Results, emulated: Results) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Ran:
+class EmulatedRun:
     """An emulated run: its id, its seed, and whether the machine was saturated during it."""
 
     id: str
@@ -59,10 +59,10 @@ class Ran:
     saturated: bool
 
 
-def ran(emulated: Results) -> list[Ran]:
+def ran(emulated: Results) -> list[EmulatedRun]:
     """The finished runs of an emulation."""
     return [
-        Ran(run.id, run.seed, bool(summary["emulated"]["processors"]["saturated"]))
+        EmulatedRun(run.id, run.seed, bool(summary["emulated"]["processors"]["saturated"]))
         for run, summary in zip(emulated.finished, emulated.summaries(), strict=True)
     ]
 

@@ -85,8 +85,8 @@ def _ignored(event: dict[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Means:
-    """What carries out the runs of a study: see `weft.Scenario.run`. A cluster carries out simulated runs only."""
+class RunOptions:
+    """How to run a study: see `weft.Scenario.run`. A cluster runs simulated parts only."""
 
     jobs: int | None = None
     threads: int | None = None
@@ -111,8 +111,8 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def carry_out(self, out: Path, means: Means) -> Results:
-        """Run what `out` does not contain yet. Only simulated runs use `means.cluster`.
+    def carry_out(self, out: Path, options: RunOptions) -> Results:
+        """Run what `out` does not contain yet. Only simulated runs use `options.cluster`.
 
         Raises `OutputError` if `out` cannot be used, or a run failed.
         """
@@ -132,10 +132,10 @@ class Simulated(Part):
     def check(self) -> None:
         """Nothing to check: any valid scenario can be simulated."""
 
-    def carry_out(self, out: Path, means: Means) -> Results:
+    def carry_out(self, out: Path, options: RunOptions) -> Results:
         """Run several runs in parallel."""
         return self.scenario.run(
-            out, jobs=means.jobs, threads=means.threads, progress=means.progress, cluster=means.cluster
+            out, jobs=options.jobs, threads=options.threads, progress=options.progress, cluster=options.cluster
         )
 
 
@@ -148,16 +148,16 @@ class Emulated(Simulated):
 
         sweep.check(self.scenario)
 
-    def carry_out(self, out: Path, means: Means) -> Results:
+    def carry_out(self, out: Path, options: RunOptions) -> Results:
         """Run one at a time, in real time."""
         from ..emulation import sweep
 
-        outcome = sweep.emulate(self.scenario, out, means.progress)
+        outcome = sweep.emulate(self.scenario, out, options.progress)
         if outcome.failed:
             first = outcome.failed[0]
             number = len(outcome.failed)
-            told = f"{number} emulated runs failed; the first: {first['label']}: {first['error']}"
-            raise OutputError(told, begun=True, disk_full=any(entry["disk_full"] for entry in outcome.failed))
+            message = f"{number} emulated runs failed; the first: {first['label']}: {first['error']}"
+            raise OutputError(message, begun=True, disk_full=any(entry["disk_full"] for entry in outcome.failed))
         return Results(out)
 
 
@@ -188,7 +188,7 @@ class Study(ABC):
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """The paper's figures from the results of the parts."""
 
-    def run(self, out: Path, size: Size, means: Means) -> Outcome:
+    def run(self, out: Path, size: Size, options: RunOptions) -> Outcome:
         """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
 
         Raises `OutputError` if `out` belongs to another study or size, cannot be written, or a run failed;
@@ -200,7 +200,7 @@ class Study(ABC):
             part.check()
         results = {}
         for part in parts:
-            own = replace(means, progress=_named(part.name, means.progress))
+            own = replace(options, progress=_named(part.name, options.progress))
             results[part.name] = part.carry_out(out / part.name, own)
         outcome = self.judged(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")

@@ -32,7 +32,7 @@ class Setup(Protocol):
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What distinguishes it from other runs except the seed, as the overrides of a sweep."""
+        """The values that distinguish it from other runs, except the seed, as the overrides of a sweep."""
 
 
 _TABLES: dict[str, Any] = json.loads(result_tables())

@@ -26,7 +26,7 @@ _LOOK_S = 0.1
 _SPARE_S = 2.0
 """Seconds added to the hold time when waiting for listening ports."""
 
-Told = Callable[[str, int, int], None]
+OnProgress = Callable[[str, int, int], None]
 """Progress callback: stage, number of switches done, total number."""
 
 
@@ -89,13 +89,13 @@ class Fleet:
         for number, port in enumerate(ports):
             self.wiring.learn(End(switch, number), Port.from_json(port))
 
-    async def settle(self, switches: Iterable[str], told: Told) -> None:
+    async def settle(self, switches: Iterable[str], on_progress: OnProgress) -> None:
         """Wait until the neighbours of all ports of these switches are known, at most their hold time."""
         left = [switch for switch in switches if self.wiring.settling(switch)]
         until = time.monotonic() + max((self.held_ms[switch] for switch in left), default=0) / 1000 + _SPARE_S
         number = len(left)
         while left and time.monotonic() < until:
-            told("waiting for neighbours", number - len(left), number)
+            on_progress("waiting for neighbours", number - len(left), number)
             await asyncio.sleep(_LOOK_S)
             failed = await each(left, self.look)
             left = [switch for switch in left if switch not in failed and self.wiring.settling(switch)]
@@ -171,7 +171,7 @@ def pair_of(match: tuple[str, str]) -> tuple[str, str] | None:
 async def each(
     switches: Iterable[str],
     work: Callable[[str], Awaitable[Any]],
-    told: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, DaemonError]:
     """Run `work` for all `switches` concurrently; returns the errors by switch."""
     failed: dict[str, DaemonError] = {}
@@ -185,7 +185,7 @@ async def each(
             except DaemonError as error:
                 failed[switch] = error
         done += 1
-        told(done)
+        on_progress(done)
 
     async with asyncio.TaskGroup() as group:
         for switch in switches:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .errors import DaemonError
-from .fleet import Fleet, Told, each
+from .fleet import Fleet, OnProgress, each
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Outcome:
         return vars(self) | {"failed": {switch: str(error) for switch, error in self.failed.items()}}
 
 
-async def provision(fleet: Fleet, told: Told) -> Outcome:
+async def provision(fleet: Fleet, on_progress: OnProgress) -> Outcome:
     """Install gates, then groups and rules on every switch of a fleet.
 
     First compares the switches' neighbours with the fabric; if links are miswired, changes nothing. Skips paths over
@@ -46,8 +46,8 @@ async def provision(fleet: Fleet, told: Told) -> Outcome:
         outcome.failed |= failed
         left[:] = [switch for switch in left if switch not in failed]
 
-    go_on(await each(left, fleet.meet, lambda done: told("querying switches", done, number)))
-    await fleet.settle(left, told)
+    go_on(await each(left, fleet.meet, lambda done: on_progress("querying switches", done, number)))
+    await fleet.settle(left, on_progress)
     fleet.check()
     for end in fleet.tree.leads_to:
         if end.node not in outcome.failed:
@@ -55,12 +55,16 @@ async def provision(fleet: Fleet, told: Told) -> Outcome:
     outcome.silent = fleet.wiring.silent()
 
     started = time.perf_counter()
-    go_on(await each(left, fleet.put_gates, lambda done: told("installing gates", done, number)))
+    go_on(await each(left, fleet.put_gates, lambda done: on_progress("installing gates", done, number)))
     outcome.gates_s = time.perf_counter() - started
     outcome.gates = sum(len(fleet.tree.ports(switch)) for switch in left)
 
     started = time.perf_counter()
-    go_on(await each(left, partial(_put_flows, fleet, outcome), lambda done: told("installing rules", done, number)))
+    go_on(
+        await each(
+            left, partial(_put_flows, fleet, outcome), lambda done: on_progress("installing rules", done, number)
+        )
+    )
     outcome.rules_s = time.perf_counter() - started
     outcome.told = left
     return outcome

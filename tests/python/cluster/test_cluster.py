@@ -26,7 +26,7 @@ from weft import __version__
 from weft.cluster.connection import Cluster
 from weft.cluster.sweep import Sweep
 from weft.scenario import Scenario
-from weft.studies.base import Means, Simulated
+from weft.studies.base import RunOptions, Simulated
 
 SLOW = '"3 s"'
 """Duration of runs that take about a second."""
@@ -39,13 +39,14 @@ def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenari
     assert "4 runs in" in done.output
     events: list[dict[str, Any]] = []
     with Cluster("local:2") as cluster:
-        Simulated("part", Scenario.from_file(file)).carry_out(out, Means(1, progress=events.append, cluster=cluster))
+        options = RunOptions(1, progress=events.append, cluster=cluster)
+        Simulated("part", Scenario.from_file(file)).carry_out(out, options)
     kinds = [event["event"] for event in events if event["event"] not in ("progress", "workers")]
     assert kinds == ["sweep"] + ["run_skipped"] * 4 + ["run_done"] * 2
     assert {"event": "workers", "number": 2} in events
     # One run at a time, as asked for, with progress.
-    told = [event["run_id"] for event in events if event["event"] == "progress"]
-    assert len([run for run, _ in groupby(told)]) == len(set(told)) == 2
+    runs = [event["run_id"] for event in events if event["event"] == "progress"]
+    assert len([run for run, _ in groupby(runs)]) == len(set(runs)) == 2
     listed = {"sweep.json": (out / "sweep.json").read_bytes()}
     assert results(out) == results(local(file)) | listed
     costs = json.loads((out / "performance.json").read_text())
@@ -262,10 +263,10 @@ def test_ctrl_c_stops_a_program_that_uses_polars(dask, scenario, tmp_path):
 
 
 def test_progress_of_a_run_is_dropped_after_its_end():
-    told: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     workers = SimpleNamespace(hears=lambda worker: True, usable={})
     directory = SimpleNamespace(inputs=list)
-    sweep = Sweep(None, workers, "session", None, directory, told.append)
+    sweep = Sweep(None, workers, "session", None, directory, events.append)
     said = (0.0, {"worker": "w", "key": "key", "fraction": 0.5})
     for name, end in (("a", lambda point: sweep._done(point, {})), ("b", lambda point: sweep._failed(point, "full"))):
         sweep._tasks["key"] = point = SimpleNamespace(id=name, label=name)
@@ -273,7 +274,7 @@ def test_progress_of_a_run_is_dropped_after_its_end():
         end(point)
         asyncio.run(sweep._hear(said))
     sweep._tell()
-    heard = [(event["event"], event["run_id"]) for event in told if "run_id" in event]
+    heard = [(event["event"], event["run_id"]) for event in events if "run_id" in event]
     assert heard == [("progress", "a"), ("run_done", "a"), ("progress", "b"), ("run_failed", "b")]
 
 

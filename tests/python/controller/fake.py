@@ -38,7 +38,7 @@ class Core:
     """
 
     def __init__(self):
-        self.told = []
+        self.recorded = []
         self.answers = defaultdict(list)
         self.left_alone = set()
         self.deadline = float("inf")
@@ -48,7 +48,7 @@ class Core:
         self.offended = []
 
     def _call(self, name, *arguments):
-        self.told.append((name, *arguments))
+        self.recorded.append((name, *arguments))
         return self.answers[name].pop(0) if self.answers[name] else []
 
     def __getattr__(self, name):
@@ -119,13 +119,13 @@ class Core:
 
     def show(self, what, limit=1000):
         """A snapshot with one switch."""
-        self.told.append(("show", what))
+        self.recorded.append(("show", what))
         rows = {"switches": [{"dpid": 1, "name": "s1", "up": True, "ports": [], "stations": 0}]}.get(what, [])
         return json.dumps({what: rows[:limit], "total": len(rows), "differences": self.differences})
 
     def calls(self, name):
         """The arguments of a method's calls."""
-        return [call[1:] for call in self.told if call[0] == name]
+        return [call[1:] for call in self.recorded if call[0] == name]
 
 
 async def opened(address, **more):

@@ -43,16 +43,16 @@ def head(macs: list[str], source: str, destination: str) -> bytes:
 class Prober:
     """Sockets and observations; times are seconds since the start."""
 
-    def __init__(self, told: dict) -> None:
+    def __init__(self, config: dict) -> None:
         """Open all sockets."""
         self.heads: list[tuple[socket.socket, bytes]] = []
         self.selector = selectors.DefaultSelector()
-        for host in told["hosts"].values():
+        for host in config["hosts"].values():
             with entered(host["namespace"]):
                 own = opened(host["device"])
             self.selector.register(own, selectors.EVENT_READ, None)
             self.heads += [(own, head(host["macs"], *ends)) for ends in host["subflows"]]
-        for name, devices in told["middles"].items():
+        for name, devices in config["middles"].items():
             for device in devices:
                 self.selector.register(opened(device), selectors.EVENT_READ, name)
         count = len(self.heads)
@@ -99,8 +99,8 @@ class Prober:
 
 def main() -> None:
     """Probe until `stop` arrives on stdin; print the observations. A number asks for `sent` after so many rounds."""
-    told = json.loads(sys.argv[1])
-    prober = Prober(told)
+    config = json.loads(sys.argv[1])
+    prober = Prober(config)
     prober.selector.register(sys.stdin, selectors.EVENT_READ)
     print("probing", flush=True)
     due, stopped, rounds, goal = time.monotonic(), False, 0, -1
@@ -109,7 +109,7 @@ def main() -> None:
         rounds += 1
         if rounds == goal:
             print("sent", flush=True)
-        due = max(due + told["every_s"], time.monotonic() - told["every_s"])
+        due = max(due + config["every_s"], time.monotonic() - config["every_s"])
         while not stopped and (left := due - time.monotonic()) > 0:
             for key, _ in prober.selector.select(left):
                 if key.fileobj is not sys.stdin:

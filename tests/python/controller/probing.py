@@ -42,10 +42,10 @@ class Probing:
             for name in "ab"
         }
         middles = {name: [interface(net, name, edge) for edge in ("s1", "s2")] for name in MIDDLE}
-        self._told = json.dumps({"hosts": hosts, "middles": middles, "every_s": EVERY_S})
+        self._config = json.dumps({"hosts": hosts, "middles": middles, "every_s": EVERY_S})
 
     def __enter__(self):
-        command = [sys.executable, str(Path(__file__).with_name("prober.py")), self._told]
+        command = [sys.executable, str(Path(__file__).with_name("prober.py")), self._config]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._process.stdout.readline()
         return self

@@ -230,12 +230,12 @@ def test_errors_have_the_names_that_os_ken_gives_them():
             assert not error.is_version
 
 
-def test_an_error_nobody_has_a_name_for_is_told_by_its_numbers():
+def test_an_unknown_error_is_reported_by_its_numbers():
     message = codec.HEADER.pack(4, codec.ERROR, 12, 7) + struct.pack("!HH", 99, 3)
     assert codec.read(message).reason == "error of type 99, code 3"
 
 
-def test_a_rule_that_matches_what_weft_does_not_is_told_by_its_cookie():
+def test_a_rule_with_match_fields_unknown_to_weft_is_reported_by_its_cookie():
     match = struct.pack("!HHHBBI", 1, 12, 0x8000, 6 << 1, 4, 5) + bytes(4)
     removed = struct.pack("!QHBBIIHHQQ", 0x77, 1, 0, 0, 1, 0, 10, 0, 5, 500) + match
     assert codec.read(codec.HEADER.pack(4, 11, 8 + len(removed), 7) + removed) == codec.Removed(0x77)

@@ -8,7 +8,7 @@ import pytest
 
 from test_lldp import foreign
 from weft.controller import lldp
-from weft.controller.discovery import Discovery, Link, Stranger
+from weft.controller.discovery import Discovery, ForeignController, Link
 
 ADDRESS = bytes.fromhex("020000000001")
 A, B, C = (1, 1), (2, 1), (3, 1)
@@ -198,9 +198,9 @@ def test_another_controller_is_said_once():
         for number in range(50)
         for found in cables.discovery.received(number, A, other.frame(9, 9, ADDRESS, number, 4))
     ]
-    assert said == [Stranger("Weft's, 000000000000004d", A)]
+    assert said == [ForeignController("Weft's, 000000000000004d", A)]
     said = [found for _ in range(9) for found in cables.discovery.received(0, A, foreign(b"dpid:0000000000000009"))]
-    assert said == [Stranger("with chassis id `dpid:0000000000000009`", A)]
+    assert said == [ForeignController("with chassis id `dpid:0000000000000009`", A)]
     assert [found for _ in range(9) for found in cables.discovery.received(0, A, foreign(b"printer"))] == []
 
 

@@ -29,8 +29,8 @@ def looks(count, *, every, others, cookies):
         parts = sorted(look._asked)
         questions.append(len(parts))
         assert bool(asked) == bool(parts)
-        told = [look.told(xid, others(number) if xid == parts[0] else [], more=False) for xid in parts]
-        new.append([cookie for cookies in told for cookie in cookies])
+        found = [look.listed(xid, others(number) if xid == parts[0] else [], more=False) for xid in parts]
+        new.append([cookie for cookies in found for cookie in cookies])
     return questions, new
 
 
@@ -40,7 +40,7 @@ def test_a_rule_that_is_known_already_costs_two_short_questions_a_look_and_all_o
     assert not any(new)
 
 
-def test_a_rule_that_is_found_is_told_once_and_looked_for_in_full_only_when_their_number_changes():
+def test_a_foreign_rule_is_reported_once_and_all_are_read_only_when_their_number_changes():
     questions, new = looks(6, every=lambda _: 50, others=lambda number: [7] if number < 4 else [7, 9], cookies=[])
     assert questions == [16, 0, 0, 16, 0, 0]
     assert new == [[7], [], [], [9], [], []]
@@ -51,7 +51,7 @@ def test_a_rule_that_takes_the_place_of_another_one_is_found_within_eight_looks(
     assert new == [[7]] + [[]] * 7 + [[9]]
 
 
-def test_more_rules_than_are_told_apart_are_not_asked_for_again_at_each_look_either():
+def test_rules_beyond_the_limit_are_not_requested_again_at_each_poll_either():
     many = list(range(foreign._MOST + 5))
     questions, new = looks(4, every=lambda _: 20_000, others=lambda _: many, cookies=[])
     assert questions == [16, 0, 0, 0]
@@ -69,4 +69,4 @@ def test_a_look_that_is_never_answered_does_not_end_all_looks():
     # Answers to this scan count, those to the first do not.
     assert look.counted(1, 7) == b"" and look.counted(2, 5) == b""
     assert look.counted(21, 7) == b"" and look.counted(22, 5) != b""
-    assert [look.told(41 + part, [part] if part < 2 else [], more=False) for part in range(16)][-1] == [0, 1]
+    assert [look.listed(41 + part, [part] if part < 2 else [], more=False) for part in range(16)][-1] == [0, 1]

@@ -59,7 +59,7 @@ def test_another_key_proves_nothing():
     ("chassis", "is_controller"),
     [(b"dpid:0000000000000001", True), (b"of:0000000000000001", True), (b"openflow:1", True), (b"printer-3", False)],
 )
-def test_frames_of_other_controllers_are_told_from_those_of_hosts(chassis, is_controller):
+def test_frames_of_other_controllers_are_distinguished_from_those_of_hosts(chassis, is_controller):
     said = lldp.read(foreign(chassis))
     assert said == lldp.Foreign(chassis.decode(), is_controller)
 

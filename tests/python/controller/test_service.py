@@ -34,7 +34,7 @@ CONTROLLER = 0xFFFFFFFD
 FOREIGN = 0x1
 
 
-async def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(tmp_path, caplog):
+async def test_a_switch_is_reported_to_the_core_with_its_ports_and_our_cookies(tmp_path, caplog):
     async with running(tmp_path) as network:
         caplog.set_level(logging.INFO)
         switch = await network.switch(1, (1, 2, 3), (OWN, FOREIGN))
@@ -116,7 +116,7 @@ async def test_messages_that_come_in_pieces_or_many_at_once_are_read_in_order(tm
         assert network.core.calls("packet_in") == [(1, port, FRAME) for port in (1, 2, 3)]
 
 
-async def test_an_error_is_told_to_the_core_and_said_once(tmp_path, caplog):
+async def test_an_error_is_passed_to_the_core_and_logged_once(tmp_path, caplog):
     async with running(tmp_path) as network:
         one = await network.switch(1)
         network.core.answers["refused"] = [[(1, packet_out(6))]]
@@ -154,7 +154,7 @@ async def test_a_port_whose_host_is_stopped_is_named_with_its_switch(tmp_path, c
         assert "switch 0000000000000001 port 99 exceeds the rate limit of LLDP frames" in caplog.text
 
 
-async def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(tmp_path, caplog):
+async def test_a_switch_that_speaks_only_openflow_1_0_is_logged_once_with_the_fix(tmp_path, caplog):
     async with running(tmp_path) as network:
         for _ in range(5):
             old = await network.switch(1, version=1, ready=False)
@@ -211,8 +211,8 @@ async def test_a_switch_that_connects_again_replaces_its_connection_if_that_does
         first._answer = lambda *_: None
         second = await network.switch(1, (4, 5), ready=False)
         await until(lambda: len(network.core.calls("switch_up")) == 2)
-        told = [call[0] for call in network.core.told]
-        assert [name for name in told if name in ("switch_up", "switch_down")] == [
+        calls = [call[0] for call in network.core.recorded]
+        assert [name for name in calls if name in ("switch_up", "switch_down")] == [
             "switch_up",
             "switch_down",
             "switch_up",
@@ -304,10 +304,10 @@ async def test_a_switch_that_tells_rules_without_end_is_given_up(tmp_path, monke
 
 
 async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_path, caplog, monkeypatch):
-    from weft.controller import crowd
+    from weft.controller import connection_limits
 
-    monkeypatch.setattr(crowd, "UNREADY_OF_ADDRESS", 3)
-    monkeypatch.setattr(crowd, "OF_ADDRESS", 5)
+    monkeypatch.setattr(connection_limits, "UNREADY_OF_ADDRESS", 3)
+    monkeypatch.setattr(connection_limits, "OF_ADDRESS", 5)
 
     async with running(tmp_path) as network:
 
@@ -338,7 +338,7 @@ async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_
         sixth.close()
 
 
-async def test_a_switch_that_speaks_tls_is_told_of(tmp_path, caplog):
+async def test_a_switch_that_speaks_tls_is_reported(tmp_path, caplog):
     async with running(tmp_path) as network:
         reader, writer = await opened(network.address)
         # A client's hello, its record header first.

@@ -11,7 +11,7 @@ import pytest
 
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
-from weft.controller.seldom import Seldom
+from weft.controller.rate_limited_log import RateLimitedLog
 from weft.controller.settings import Expected, Settings, dpid_of, dpids_of
 
 RING = """
@@ -83,7 +83,7 @@ def test_what_is_no_address_is_refused_with_one_that_is(text, message, hint):
         ("[fd00::1]:6653", "tcp:[fd00::1]:6653"),
     ],
 )
-def test_what_a_switch_is_to_be_told_names_an_address(listen, target):
+def test_the_controller_target_of_a_switch_names_an_address(listen, target):
     assert Address.parse(listen, "--listen", 6653).as_target() == target
 
 
@@ -131,11 +131,11 @@ def test_a_fabric_file_becomes_what_the_core_expects(tmp_path):
     path.write_text(RING)
     expected = Expected.read(path)
     settings = Settings(Address("", 0), Path("x"), fabric=expected, paths=2)
-    told = json.loads(settings.for_core())
-    assert told["fabric"]["switches"] == [{"name": "s1", "dpid": 1}, {"name": "s2", "dpid": 2}]
+    core = json.loads(settings.for_core())
+    assert core["fabric"]["switches"] == [{"name": "s1", "dpid": 1}, {"name": "s2", "dpid": 2}]
     cable = {"a": {"switch": "s1", "port": None}, "b": {"switch": "s2", "port": None}}
-    assert told["fabric"]["cables"] == [cable, cable]
-    assert (told["controller"], told["paths"], told["proactive_paths"]) == ("smoc", 2, 2)
+    assert core["fabric"]["cables"] == [cable, cable]
+    assert (core["controller"], core["paths"], core["proactive_paths"]) == ("smoc", 2, 2)
 
 
 def test_a_fabric_file_needs_no_hosts_and_other_commands_do(tmp_path, weft):
@@ -151,10 +151,10 @@ def test_a_fabric_file_needs_no_hosts_and_other_commands_do(tmp_path, weft):
         Expected.read(path)
 
 
-@pytest.mark.parametrize(("paths", "given", "told"), [(8, None, 4), (2, None, 2), (2, 2, 2), (8, 6, 6), (2, 1, 1)])
-def test_paths_are_installed_at_once_as_asked_for_or_four_of_them(paths, given, told):
+@pytest.mark.parametrize(("paths", "given", "proactive"), [(8, None, 4), (2, None, 2), (2, 2, 2), (8, 6, 6), (2, 1, 1)])
+def test_paths_are_installed_at_once_as_asked_for_or_four_of_them(paths, given, proactive):
     settings = Settings(Address("", 0), Path("x"), paths=paths, proactive=given)
-    assert json.loads(settings.for_core())["proactive_paths"] == told
+    assert json.loads(settings.for_core())["proactive_paths"] == proactive
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_a_fabric_file_whose_switches_have_no_datapath_ids_is_refused(tmp_path, 
 
 def test_what_others_can_cause_is_logged_once_a_minute(caplog):
     now = [0.0]
-    seldom = Seldom(logging.getLogger("t"), lambda: now[0])
+    rate_limited_log = RateLimitedLog(logging.getLogger("t"), lambda: now[0])
     for _ in range(5):
-        seldom.warning("a", "it happened")
-    seldom.warning("b", "that too")
+        rate_limited_log.warning("a", "it happened")
+    rate_limited_log.warning("b", "that too")
     now[0] = 61.0
-    seldom.warning("a", "it happened")
+    rate_limited_log.warning("a", "it happened")
     said = [record.message for record in caplog.records]
     assert said == ["it happened", "that too", "it happened (4 more since the last message)"]
     for kind in range(10_000):
-        seldom.warning(kind, "flood")
-    assert len(seldom._said) <= 4096
+        rate_limited_log.warning(kind, "flood")
+    assert len(rate_limited_log._said) <= 4096

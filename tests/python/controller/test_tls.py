@@ -74,7 +74,7 @@ def test_what_is_wrong_with_files_is_named(authorities, tmp_path):
             Tls(*files).context()
 
 
-def test_open_vswitch_is_steered_over_tls_and_told_what_is_wrong_without(lab):
+def test_open_vswitch_is_controlled_over_tls_and_refused_with_the_reason_without(lab):
     seen = lab(
         """
         from certificates import Authority
@@ -103,7 +103,7 @@ def test_open_vswitch_is_steered_over_tls_and_told_what_is_wrong_without(lab):
             shown = controller.show("switches")["switches"]
             controller.stop()
             plain = Controller("--fabric", str(FABRIC))
-            until("TLS is told of", lambda: "speaks TLS" in plain.log())
+            until("TLS is reported", lambda: "speaks TLS" in plain.log())
             tell(over_tls=over_tls, refused=refused, ready=[row["connection"] for row in shown],
                  log=controller.log())
         """

@@ -110,11 +110,11 @@ def run_of(results: Results, scheme: str) -> dict[str, object]:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_result_says_what_it_was_measured_with(emulated, scheme):
     summary = run_of(emulated, scheme)
-    told = summary["emulated"]
-    assert told["stack"]["congestion"] == "cubic"
-    assert told["stack"]["settings"]["net.ipv4.tcp_no_metrics_save"] == "1"
-    assert told["load"]["congestion"] == ["cubic"]
-    assert told["versions"]["kernel"] == os.uname().release
+    measured = summary["emulated"]
+    assert measured["stack"]["congestion"] == "cubic"
+    assert measured["stack"]["settings"]["net.ipv4.tcp_no_metrics_save"] == "1"
+    assert measured["load"]["congestion"] == ["cubic"]
+    assert measured["versions"]["kernel"] == os.uname().release
     sent = sum(link["bytes"] for link in summary["links"])
     assert sent > sum(flow["bytes"] for flow in emulated.flows().to_dicts() if flow["scheme"] == scheme)
 

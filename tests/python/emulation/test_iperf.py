@@ -48,7 +48,7 @@ def test_reports_that_are_none_are_refused(sent, received, said):
         iperf.read(sent, received)
 
 
-def test_a_machine_without_it_is_told_the_package(monkeypatch):
+def test_on_a_machine_without_it_the_error_names_the_package(monkeypatch):
     monkeypatch.setattr(iperf, "program", lambda name: None)
     with pytest.raises(EmulationError, match="missing: iperf3") as refused:
         iperf.check()

@@ -53,7 +53,7 @@ def test_more_than_there_is_room_for_is_refused(address, subflows, said):
         mptcp.aliases(address, subflows)
 
 
-def test_a_machine_without_it_is_told_what_is_missing(monkeypatch, tmp_path):
+def test_on_a_machine_without_it_the_error_says_what_is_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(mptcp, "setting", lambda name: tmp_path / name)
     with pytest.raises(EmulationError, match="this kernel has no MPTCP") as refused:
         mptcp.check()

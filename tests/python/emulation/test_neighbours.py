@@ -57,7 +57,7 @@ def test_hosts_that_do_not_ask_know_those_they_have_flows_with_and_no_others():
     assert len(known["h0"]) == 2
 
 
-def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
+def test_a_host_forgets_the_given_address_and_no_other(root):
     holder = subprocess.Popen(
         ["unshare", "--net", "sh", "-c", SETUP],
         stdin=subprocess.PIPE,
@@ -67,7 +67,7 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
-        memories = neighbours.Memories(
+        memories = neighbours.NeighbourTables(
             {"h0": path_of(holder.pid)},
             {"h1": "10.0.0.2", "h2": "10.0.0.3", "h3": "10.0.0.4"},
             {name: f"02:00:00:00:00:0{name[1]}" for name in ("h1", "h2", "h3")},
@@ -93,7 +93,7 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
 
 @contextmanager
 def deaf_pair() -> Iterator[tuple[int, int]]:
-    """Two hosts on one link, of which the second answers no ARP request until it is told to: their processes."""
+    """Two hosts on one link, of which the second answers no ARP request until instructed to: their processes."""
     hosts = [
         subprocess.Popen(
             ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
@@ -133,7 +133,7 @@ def acquainted(one: int, two: int) -> None:
     namespaces = {"h0": path_of(one), "h1": path_of(two)}
     addresses = {"h0": "10.0.0.1", "h1": "10.0.0.2"}
     macs = {"h0": "02:00:00:00:00:01", "h1": "02:00:00:00:00:02"}
-    memories = neighbours.Memories(namespaces, addresses, macs, dict.fromkeys(namespaces, "eth0"))
+    memories = neighbours.NeighbourTables(namespaces, addresses, macs, dict.fromkeys(namespaces, "eth0"))
     try:
         neighbours.acquaint([flow(0, "h0", "h1", 0.0)], namespaces, addresses, memories)
     finally:

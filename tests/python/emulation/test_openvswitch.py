@@ -145,7 +145,7 @@ def test_the_kernel_says_which_families_of_netlink_it_knows(root):
     assert not openvswitch.has_family("weft_is_none")
 
 
-def test_a_machine_without_it_is_told_the_packages(monkeypatch, tmp_path):
+def test_on_a_machine_without_it_the_error_names_the_packages(monkeypatch, tmp_path):
     monkeypatch.setattr(openvswitch, "program", lambda name: None)
     with pytest.raises(EmulationError, match=r"missing ovsdb-tool, ovsdb-server, ovs-vswitchd.*") as refused:
         OpenVSwitch(tmp_path).start()

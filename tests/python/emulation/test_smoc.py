@@ -6,7 +6,7 @@ import pytest
 
 import needs
 from jails import in_jail
-from weft.studies.base import Means
+from weft.studies.base import RunOptions
 from weft.studies.smoc.setup import SCHEMES, SMOC, SPANNING_TREE, Setup
 from weft.studies.smoc.table import gather
 from weft.studies.smoc.topologies import SHAPES, Topology
@@ -21,7 +21,7 @@ def runs(root, tmp_path_factory):
     """Runs by scheme, on topology 1 with four subflows, and the result directory."""
     part = Transfers("topology-1", [Setup(Topology.isolated, scheme, 4, 1, RATE, SECONDS) for scheme in SCHEMES])
     needs.passed(part.check)
-    results = part.carry_out(tmp_path_factory.mktemp("smoc") / "topology-1", Means())
+    results = part.carry_out(tmp_path_factory.mktemp("smoc") / "topology-1", RunOptions())
     return {run.setup.scheme: run for run in gather([results])}, results
 
 

@@ -47,12 +47,12 @@ def provisioned(switches):
     )
 
 
-def test_switches_that_nobody_has_told_carry_nothing(provisioned):
+def test_switches_without_provisioning_forward_nothing(provisioned):
     assert provisioned["before"] == 0
     assert provisioned["differs"] == 20
 
 
-def test_every_switch_is_told_and_hosts_reach_each_other_with_full_frames(provisioned):
+def test_every_switch_is_provisioned_and_hosts_reach_each_other_with_full_frames(provisioned):
     first = provisioned["first"]
     assert (len(first["told"]), first["failed"], first["silent"], first["gates"]) == (20, {}, [], 80)
     assert first["rules"]["added"] == 8 * 16
@@ -158,10 +158,10 @@ def test_switches_tag_and_choose_ways_as_the_scheme_says(switches):
     seen = in_jail(
         PROLOGUE.replace("build()", """build('width = "wide"\\nchoice = "spray"')"""),
         """
-        told = json.loads(tag_forward("provision", FABRIC, "--width", "wide", "--json")[0])
+        outcome = json.loads(tag_forward("provision", FABRIC, "--width", "wide", "--json")[0])
         answers = pings(network, "h0", "h15", "-c 50 -i 0.01 -W 30")
         cores = [sent(network, core, 3) for core in ("c0", "c1", "c2", "c3")]
-        tell(failed=told["failed"], answers=answers, cores=cores)
+        tell(failed=outcome["failed"], answers=answers, cores=cores)
         """,
     )
     assert (seen["failed"], seen["answers"]) == ({}, 50)

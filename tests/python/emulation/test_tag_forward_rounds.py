@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import needs
-from weft.studies.base import Means
+from weft.studies.base import RunOptions
 from weft.studies.outcome import Verdict
 from weft.studies.tag_and_forward import claims, fabric
 from weft.studies.tag_and_forward.measurements import Measurements
@@ -23,7 +23,7 @@ def runs(switches, tmp_path_factory):
     """One round of each peer, with load."""
     part = Measurements("fabric", Extent(rounds=1, echoes=3, loads=1, trial_s=0.1, settings=3, rules=RULES))
     needs.passed(part.check)
-    return gather(part.carry_out(tmp_path_factory.mktemp("tags") / "fabric", Means()))
+    return gather(part.carry_out(tmp_path_factory.mktemp("tags") / "fabric", RunOptions()))
 
 
 def of(runs, peer):
@@ -60,7 +60,7 @@ def test_the_papers_example_is_seen_on_the_wire(runs):
     assert {one["up"] for one in table} == {None}
 
 
-def test_all_gates_are_set_and_it_is_told_how_long_that_took(runs):
+def test_all_gates_are_set_and_the_time_taken_is_reported(runs):
     tagged = of(runs, TAG_FORWARD).emulated
     assert tagged["versions"]["gates"] == fabric.GATES
     for way in ("gates_at_once", "gates_in_turn"):

@@ -15,7 +15,7 @@ from .cell import Cell
 from .fabric import Fabric
 from .frames import BROADCAST, IPV4, IPV6, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6
 from .netns import Netns
-from .tap import Heard, Tap
+from .tap import CapturedFrame, Tap
 
 _DISCOVER, _OFFER, _REQUEST, _ACK = 1, 2, 3, 5
 _SERVER = ("02:dd:00:00:00:01", "10.0.200.1")
@@ -139,7 +139,7 @@ def _given(tap: Tap, client: str, number: int, kind: int) -> str:
     return ""
 
 
-def _answers(heard: Heard, client: str, number: int, kind: int) -> bool:
+def _answers(heard: CapturedFrame, client: str, number: int, kind: int) -> bool:
     frame = heard.frame
     mine = frame[:6] in (mac(client), mac(BROADCAST)) and frame[12:14] == b"\x08\x00" and frame[36:38] == b"\0\x44"
     return mine and len(frame) > 285 and struct.unpack_from("!I", frame, 46)[0] == number and frame[284] == kind

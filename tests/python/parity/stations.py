@@ -15,7 +15,7 @@ from waiting import NeverError, paced, until
 from .cell import Cell
 from .fabric import Fabric
 from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
-from .tap import Heard, Tap
+from .tap import CapturedFrame, Tap
 
 Address = tuple[str, str]
 """MAC and IPv4 address."""
@@ -56,7 +56,7 @@ def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft") -
     return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(mark + struct.pack("!I", number) + bytes(18))))
 
 
-def number_of(heard: Heard, mark: bytes = b"weft") -> int | None:
+def number_of(heard: CapturedFrame, mark: bytes = b"weft") -> int | None:
     """The number of such a datagram; None for other frames."""
     if heard.frame[12:14] == b"\x08\x00" and heard.frame[42:46] == mark:
         return int(struct.unpack_from("!I", heard.frame, 46)[0])

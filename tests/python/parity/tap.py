@@ -18,7 +18,7 @@ _VLAN_VALID, _VLAN_TPID_VALID = 0x10, 0x40
 
 
 @dataclass(frozen=True)
-class Heard:
+class CapturedFrame:
     """A received frame.
 
     Attributes:
@@ -52,7 +52,7 @@ class Tap:
         """Send a frame unchanged."""
         self._socket.send(frame)
 
-    def read(self) -> list[Heard]:
+    def read(self) -> list[CapturedFrame]:
         """The pending frames, without waiting."""
         heard = []
         while True:
@@ -64,7 +64,7 @@ class Tap:
                 continue
             heard.append(_heard(frame, notes))
 
-    def listen(self, seconds: float) -> list[Heard]:
+    def listen(self, seconds: float) -> list[CapturedFrame]:
         """The frames received during this time."""
         heard, end = [], time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -83,7 +83,7 @@ class Tap:
         self.close()
 
 
-def _heard(frame: bytes, notes: list[tuple[int, int, bytes]]) -> Heard:
+def _heard(frame: bytes, notes: list[tuple[int, int, bytes]]) -> CapturedFrame:
     at = time.time()
     for level, kind, data in notes:
         if (level, kind) == (socket.SOL_SOCKET, _TIMESTAMPNS):
@@ -94,4 +94,4 @@ def _heard(frame: bytes, notes: list[tuple[int, int, bytes]]) -> Heard:
             if status & _VLAN_VALID:
                 tpid = tpid if status & _VLAN_TPID_VALID else 0x8100
                 frame = frame[:12] + struct.pack("!HH", tpid, tci) + frame[12:]
-    return Heard(frame, at)
+    return CapturedFrame(frame, at)

@@ -17,7 +17,7 @@ from .fabric import BRIDGE, Fabric
 from .runs import COLUMNS, Outcome, run, why_not
 from .stations import address, longest_outage
 from .table import BRIDGE_FALLS_SHORT, MEANT
-from .tap import Heard, Tap
+from .tap import CapturedFrame, Tap
 from .verdict import failures, late_times, markdown, wrong_facts
 
 
@@ -82,15 +82,15 @@ class _HubTap:
 
     def __init__(self, hub: list[_HubTap], *, carrier: bool = True) -> None:
         self.hub, self.carrier = hub, carrier
-        self.waiting: list[Heard] = []
+        self.waiting: list[CapturedFrame] = []
         hub.append(self)
 
     def send(self, frame: bytes) -> None:
         for tap in self.hub:
             if tap is not self and tap.carrier:
-                tap.waiting.append(Heard(frame, time.time()))
+                tap.waiting.append(CapturedFrame(frame, time.time()))
 
-    def read(self) -> list[Heard]:
+    def read(self) -> list[CapturedFrame]:
         heard, self.waiting = self.waiting, []
         return heard
 

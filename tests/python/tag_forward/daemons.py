@@ -23,7 +23,7 @@ def _key(rule: dict[str, Any]) -> tuple[str, str]:
     return rule["matches"]["source"], rule["matches"]["destination"]
 
 
-def _told(heard: dict[str, Any] | None) -> dict[str, Any] | None:
+def _in_notice(heard: dict[str, Any] | None) -> dict[str, Any] | None:
     """A neighbour as in a notice."""
     return None if heard is None else {"switch": heard["switch_id"], "port": heard["port"]}
 
@@ -121,7 +121,7 @@ class Daemon:
     async def _tell(self, request: web.Request) -> web.StreamResponse:
         notices: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         for port in self.ports:
-            notices.put_nowait({"what": "port", **port, "neighbour": _told(port["neighbour"])})
+            notices.put_nowait({"what": "port", **port, "neighbour": _in_notice(port["neighbour"])})
         self.followers.append(notices)
         response = web.StreamResponse()
         await response.prepare(request)
@@ -174,7 +174,7 @@ class Daemons:
         async def tell() -> None:
             if values["what"] == "port":
                 self.by_name[switch].ports[values["port"]] |= values
-                values["neighbour"] = _told(values["neighbour"])
+                values["neighbour"] = _in_notice(values["neighbour"])
             for follower in self.by_name[switch].followers:
                 follower.put_nowait(values)
 

@@ -109,7 +109,7 @@ def test_ways_over_cables_that_do_not_work_are_left_out(weft, fabric, daemons):
     assert daemons["es3"].groups[7] == [{"gate": 48, "up": 44}, {"gate": 56, "up": 56}]
 
 
-def test_a_switch_that_cannot_be_told_is_named_with_the_reason(weft, fabric, daemons):
+def test_a_switch_that_cannot_be_provisioned_is_named_with_the_reason(weft, fabric, daemons):
     daemons["as1"].mode = "tcp-path"
     daemons["cs3"].ports.pop()
     daemons["es1"].refuses = "gate 2 is wrong"

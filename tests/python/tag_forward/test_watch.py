@@ -82,8 +82,8 @@ def test_a_cable_that_fails_is_led_around_and_comes_back(fabric, daemons):
         assert daemons["es8"].groups[0] == ALL[1:]
         # Edges of the pod have seven places: six in other pods; the others have the pod's two; cs1 and its router.
         now = {switch: daemon.asked.count("POST flows") for switch, daemon in daemons.by_name.items()}
-        told = {switch for switch, before in posts.items() if now[switch] > before}
-        assert told == {*(f"es{number}" for number in range(1, 9)), "cs1"}
+        updated = {switch for switch, before in posts.items() if now[switch] > before}
+        assert updated == {*(f"es{number}" for number in range(1, 9)), "cs1"}
         # The other end reports the same: nothing new.
         daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="down", up=False, neighbour=None)
         heard = {"switch_id": daemons["cs1"].id, "port": 0}
@@ -113,7 +113,7 @@ def test_a_cable_that_is_put_elsewhere_is_named_and_not_used(fabric, daemons):
         watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
 
 
-def test_a_daemon_that_restarts_is_told_what_it_missed(fabric, daemons):
+def test_a_daemon_that_restarts_gets_the_changes_it_missed(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         daemons.stop("es1")
         watch.until("es1 does not respond on ")
@@ -126,7 +126,7 @@ def test_a_daemon_that_restarts_is_told_what_it_missed(fabric, daemons):
         assert daemons["es1"].groups[7] == ALL[1:]
 
 
-def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemons):
+def test_a_daemon_that_is_unreachable_at_first_is_updated_once_it_is_reachable(fabric, daemons):
     daemons.stop("cs1")
     with watching(fabric, "--watch") as watch:
         watch.until("following 19 switches")
@@ -149,7 +149,7 @@ def test_notices_that_make_no_sense_are_ignored_or_end_the_connection_alone(fabr
         watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
 
 
-def test_a_switch_that_refuses_a_change_is_told_everything(fabric, daemons):
+def test_a_switch_that_refuses_a_change_gets_all_rules_again(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         daemons["es1"].refuses = "change 1: no"
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
@@ -203,7 +203,7 @@ def test_on_demand_a_rule_that_was_taken_out_is_made_again(fabric, daemons):
         watch.until(miss)
 
 
-def test_a_daemon_that_falls_silent_is_given_up_and_told_when_it_answers(fabric, daemons, monkeypatch, caplog):
+def test_a_daemon_that_falls_silent_is_given_up_and_updated_when_it_answers(fabric, daemons, monkeypatch, caplog):
     monkeypatch.setattr(watch_module, "_QUIET_S", 0.1)
     monkeypatch.setattr(watch_module, "PROMPT_S", 0.3)
     monkeypatch.setattr(fleet_module, "PROMPT_S", 0.3)

@@ -11,20 +11,20 @@ use crate::label::Label;
 use crate::rule::{Match, Rule, RuleAction, priority};
 use crate::slab::NONE;
 
-/// Where a rule leads.
+/// The destination of a rule.
 #[derive(Debug)]
-pub(super) enum Fate {
-    /// Not known yet.
+pub(super) enum RuleTarget {
+    /// The destination is not known yet.
     Unknown,
-    /// Nowhere.
+    /// The rule leads nowhere.
     Wrong,
-    /// To a station.
-    Leads(Way),
+    /// The rule leads to a station.
+    Leads(RulePath),
 }
 
 /// The path of the frames that a rule forwards.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct RulePath {
     pub switches: Vec<u32>,
     pub cables: Vec<u32>,
     pub label: Option<Label>,
@@ -51,17 +51,22 @@ impl Smoc {
     }
 
     /// Traces a rule of a flow or a route.
-    pub(super) fn fate(&self, switch: u32, rule: &Rule, labelled: &FxHashMap<u32, (u32, usize)>) -> Fate {
+    pub(super) fn fate(
+        &self,
+        switch: u32,
+        rule: &Rule,
+        labelled: &FxHashMap<u32, (u32, usize)>,
+    ) -> RuleTarget {
         if self.is_stale_guard(switch, rule) {
-            return Fate::Wrong;
+            return RuleTarget::Wrong;
         }
         let is_known =
             matches!(rule.priority, priority::FLOW | priority::CROWD | priority::CLAIM | priority::STATION);
-        let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return Fate::Unknown };
+        let Some((mac, _)) = rule.matches.eth_dst.filter(|_| is_known) else { return RuleTarget::Unknown };
         if !is_sound(rule) || self.is_refuted(switch, rule) {
-            return Fate::Wrong;
+            return RuleTarget::Wrong;
         }
-        let Some((label, mut port)) = departure(rule) else { return Fate::Wrong };
+        let Some((label, mut port)) = departure(rule) else { return RuleTarget::Wrong };
         let topology = &self.net.topology;
         let (mut switches, mut cables) = (vec![switch], Vec::new());
         let Some((label, number)) = label else {
@@ -71,25 +76,32 @@ impl Smoc {
                 topology.place(there.port).port == port && there.switch == switch
             });
             let leads = |station| {
-                Fate::Leads(Way { switches: vec![switch], cables: Vec::new(), label: None, station })
+                RuleTarget::Leads(RulePath {
+                    switches: vec![switch],
+                    cables: Vec::new(),
+                    label: None,
+                    station,
+                })
             };
-            return here.map_or(Fate::Wrong, leads);
+            return here.map_or(RuleTarget::Wrong, leads);
         };
         loop {
             let at = switches[switches.len() - 1];
-            let Some(&leaves) = topology.switches[at as usize].ports.get(&port) else { return Fate::Wrong };
+            let Some(&leaves) = topology.switches[at as usize].ports.get(&port) else {
+                return RuleTarget::Wrong;
+            };
             let entry = &topology.ports[leaves as usize];
             if !entry.up {
-                return Fate::Wrong;
+                return RuleTarget::Wrong;
             }
             if entry.cable == NONE {
                 let may_lead = topology.is_kept(leaves) || topology.leads_to_switch(leaves);
-                return if may_lead { Fate::Unknown } else { Fate::Wrong };
+                return if may_lead { RuleTarget::Unknown } else { RuleTarget::Wrong };
             }
             let ends = topology.cable(entry.cable).ends.map(|end| topology.ports[end as usize].switch);
             let next = if ends[0] == at { ends[1] } else { ends[0] };
             if switches.contains(&next) {
-                return Fate::Wrong;
+                return RuleTarget::Wrong;
             }
             switches.push(next);
             cables.push(entry.cable);
@@ -97,9 +109,9 @@ impl Smoc {
                 let Some(station) = self.net.stations.with_mac(mac) else { return self.missing(next) };
                 let there = &self.net.stations.slab[station];
                 return if (there.switch, there.number) == (next, number) {
-                    Fate::Leads(Way { switches, cables, label: Some(label), station })
+                    RuleTarget::Leads(RulePath { switches, cables, label: Some(label), station })
                 } else {
-                    Fate::Wrong
+                    RuleTarget::Wrong
                 };
             }
             let left = self.resumption.left.get(&next);
@@ -130,8 +142,8 @@ impl Smoc {
     }
 
     /// The verdict if a switch has no rule for frames sent to it.
-    fn missing(&self, switch: u32) -> Fate {
-        if self.net.is_up(switch) { Fate::Wrong } else { Fate::Unknown }
+    fn missing(&self, switch: u32) -> RuleTarget {
+        if self.net.is_up(switch) { RuleTarget::Wrong } else { RuleTarget::Unknown }
     }
 }
 

@@ -38,7 +38,7 @@ impl Smoc {
         self.net.counters.flows_crowded += 1;
         let ends = stations.map(|station| self.net.stations.slab[station].port);
         self.net.offend(ends[0], OffenceKind::Flows);
-        let froms = ends.map(|port| From::Crowd { port, six });
+        let froms = ends.map(|port| From::PortTcp { port, six });
         self.route(now, at, stations, froms, frame, out);
     }
 
@@ -66,7 +66,7 @@ impl Smoc {
         let Some(path) = self.shortest(stations) else {
             return self.net.drop_pathless(frame, out);
         };
-        if !self.may_route(port, stations) {
+        if !self.admit_routes(port, stations) {
             return self.net.relay(now, port, stations[1], frame, out);
         }
         let mut draft = Draft::new(Purpose::Other).releasing(Some((at, frame))).charged(port);
@@ -89,8 +89,8 @@ impl Smoc {
         self.routes.slab.len() + more <= self.net.settings.limits.flows && self.transactions.has_room()
     }
 
-    /// Whether two more routes between two stations may be made on behalf of a port's hosts.
-    fn may_route(&mut self, port: u32, stations: [u32; 2]) -> bool {
+    /// Admits two more routes between two stations on behalf of a port's hosts, or counts them as over budget.
+    fn admit_routes(&mut self, port: u32, stations: [u32; 2]) -> bool {
         if !self.has_room_for_routes(2) {
             return false;
         }

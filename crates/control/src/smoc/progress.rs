@@ -36,7 +36,7 @@ pub(super) struct Resumption {
     /// Switches that connected for the first time, with claim rules not read yet.
     pub(super) fresh: Vec<u32>,
     /// Addresses whose owners are known from rules.
-    pub(super) told: BTreeSet<IpAddr>,
+    pub(super) claimed: BTreeSet<IpAddr>,
     /// When a switch last connected for the first time.
     pub(super) quiet_since: Time,
     pub(super) due: Time,
@@ -50,7 +50,7 @@ impl Default for Resumption {
             connections: BTreeMap::new(),
             unreplaced: Vec::new(),
             fresh: Vec::new(),
-            told: BTreeSet::new(),
+            claimed: BTreeSet::new(),
             quiet_since: Time::ZERO,
             due: Time::MAX,
         }

@@ -12,7 +12,7 @@ use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 
-use super::fate::{Fate, departure, is_sound};
+use super::fate::{RuleTarget, departure, is_sound};
 use super::rules::{Changes, base, claim_of, guard};
 use super::state::Smoc;
 use super::table::Table;
@@ -72,9 +72,9 @@ impl Smoc {
         for (&switch, table) in &self.resumption.left {
             for (&key, rule) in table.iter().filter(|_| self.net.is_up(switch)) {
                 match self.fate(switch, rule, &labelled) {
-                    Fate::Unknown => {}
-                    Fate::Wrong => wrong.push((switch, key)),
-                    Fate::Leads(way) => ways.push((switch, key, way)),
+                    RuleTarget::Unknown => {}
+                    RuleTarget::Wrong => wrong.push((switch, key)),
+                    RuleTarget::Leads(way) => ways.push((switch, key, way)),
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Smoc {
             && self.net.topology.kept().is_empty();
         self.resumption.due = if !is_done {
             now + LOOK
-        } else if self.resumption.told.is_empty() {
+        } else if self.resumption.claimed.is_empty() {
             Time::MAX
         } else {
             self.resumption.quiet_since + COMPLETE
@@ -118,7 +118,7 @@ impl Smoc {
         }
         found.sort_unstable();
         for (switch, port, mac, address) in found {
-            if self.resumption.told.contains(&address) {
+            if self.resumption.claimed.contains(&address) {
                 continue;
             }
             let Some(station) = self.station_at(now, switch, mac, port) else { continue };
@@ -126,7 +126,7 @@ impl Smoc {
                 self.net.stations.remove_address(address);
                 self.net.stations.add_address(station, address);
             }
-            self.resumption.told.insert(address);
+            self.resumption.claimed.insert(address);
         }
         self.forget_claims(now, out);
     }
@@ -222,7 +222,7 @@ impl Smoc {
             }
         }
         if since + COMPLETE <= now {
-            self.resumption.told.clear();
+            self.resumption.claimed.clear();
         }
         if since + COMPLETE <= now && self.net.topology.kept().is_empty() {
             let switches = self.resumption.left.keys().copied();

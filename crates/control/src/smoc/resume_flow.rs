@@ -168,7 +168,7 @@ impl Smoc {
             _ => {
                 let ports = &self.net.topology.switches[switch as usize].ports;
                 let &port = ports.get(&rule.matches.in_port?)?;
-                From::Crowd { port, six: rule.matches.eth_type? == EtherType::IPV6.0 }
+                From::PortTcp { port, six: rule.matches.eth_type? == EtherType::IPV6.0 }
             }
         };
         if let Some(route) = self.routes.find(from, to) {

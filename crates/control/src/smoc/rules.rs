@@ -46,7 +46,7 @@ fn neighbour(kind: u8) -> Match {
 
 /// A station's claim to its own address, sent to another station, with its own MAC address in every field.
 fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Match {
-    let (message, told) = match kind {
+    let (message, claimed) = match kind {
         Kind::Arp(_) => (of_type(EtherType::ARP), from),
         Kind::Solicitation(_) => (neighbour(SOLICITATION), from),
         Kind::Answer => (neighbour(ADVERTISEMENT), Mac::default()),
@@ -56,7 +56,7 @@ fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Mat
         in_port: Some(port),
         eth_src: Some(from),
         eth_dst: Some((to, EXACT)),
-        says: Some((address, told)),
+        says: Some((address, claimed)),
         about: kind.about(),
         ..message
     }
@@ -65,12 +65,12 @@ fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Mat
 /// The claim that a rule forwards: ingress port, MAC address, IP address and message; `None` for any other rule,
 /// and for claims with an unspecified address.
 pub(super) fn claim_of(found: &Match) -> Option<(PortNo, Mac, IpAddr, Kind)> {
-    let (port, from, (to, _), (address, told)) =
+    let (port, from, (to, _), (address, claimed)) =
         (found.in_port?, found.eth_src?, found.eth_dst?, found.says?);
     let kind = match (address, found.icmpv6_type, found.about) {
         (IpAddr::V4(_), None, Some(IpAddr::V4(about))) => Kind::Arp(about),
         (IpAddr::V6(_), Some(SOLICITATION), Some(IpAddr::V6(about))) => Kind::Solicitation(about),
-        (IpAddr::V6(_), Some(ADVERTISEMENT), None) if told == Mac::default() => Kind::Answer,
+        (IpAddr::V6(_), Some(ADVERTISEMENT), None) if claimed == Mac::default() => Kind::Answer,
         (IpAddr::V6(_), Some(ADVERTISEMENT), None) => Kind::Advertisement,
         _ => return None,
     };
@@ -225,7 +225,7 @@ impl Smoc {
         let to = Match::to(self.net.stations.slab[entry.to].mac);
         match entry.from {
             From::Switch(_) => (priority::STATION, to),
-            From::Crowd { port, six } => {
+            From::PortTcp { port, six } => {
                 let in_port = Some(self.net.topology.ports[port as usize].number);
                 (priority::CROWD, Match { in_port, eth_dst: to.eth_dst, ..tcp(six) })
             }

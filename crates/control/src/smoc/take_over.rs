@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::fate::Way;
+use super::fate::RulePath;
 use super::install::Draft;
 use super::resume::LOOK;
 use super::resume_flow::Found;
@@ -23,7 +23,7 @@ impl Smoc {
     pub(super) fn take_over(
         &mut self,
         now: Time,
-        ways: Vec<(u32, (u16, Match), Way)>,
+        ways: Vec<(u32, (u16, Match), RulePath)>,
         out: &mut Vec<Command>,
     ) {
         let mut wanted: BTreeMap<u32, [Option<Label>; 2]> = BTreeMap::new();

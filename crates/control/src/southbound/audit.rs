@@ -44,7 +44,7 @@ impl Southbound {
     }
 
     /// Handles a switch's reply to an audit request.
-    pub(super) fn rules_told<'a>(
+    pub(super) fn rules_reported<'a>(
         &mut self,
         now: Time,
         switch: SwitchId,
@@ -59,9 +59,9 @@ impl Southbound {
                 return Some(Stop::Malformed(error));
             }
         };
-        audit.told.extend(rules);
+        audit.reported.extend(rules);
         audit.answers += 1;
-        if audit.told.len().max(audit.answers) > MOST {
+        if audit.reported.len().max(audit.answers) > MOST {
             audit.forget();
             return Some(Stop::Malformed(Error::Unsupported {
                 field: "rules in one reply",
@@ -72,7 +72,7 @@ impl Southbound {
         if !is_last {
             return None;
         }
-        let (slice, rules) = (audit.slice(), std::mem::take(&mut audit.told));
+        let (slice, rules) = (audit.slice(), std::mem::take(&mut audit.reported));
         audit.forget();
         audit.turn = audit.turn.wrapping_add(1);
         let mut missing = 0;

@@ -1,4 +1,4 @@
-//! [`Audits`]: which switches were asked for which part of their lasting rules.
+//! [`Audits`]: requests to switches for slices of their lasting rules.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +14,8 @@ pub(super) struct Audit {
     pub(super) turn: u32,
     /// The transaction id of the open request, 0 for none.
     pub(super) xid: u32,
-    pub(super) told: Vec<Rule>,
+    /// The rules in the reply.
+    pub(super) reported: Vec<Rule>,
     pub(super) answers: usize,
 }
 
@@ -54,8 +55,7 @@ impl Audits {
 }
 
 impl Audit {
-    /// The next slice: every other time the few base rules, including LLDP's, and in between one of the other slices
-    /// in turn.
+    /// The next slice: the few base rules, including LLDP's, alternate with the other slices, one after another.
     pub(super) fn slice(&self) -> (u64, u64) {
         let turn = self.turn / 2 % (LASTING_SLICES - 1);
         lasting_slice(if self.turn.is_multiple_of(2) { 0 } else { 1 + turn })
@@ -63,6 +63,6 @@ impl Audit {
 
     pub(super) fn forget(&mut self) {
         (self.xid, self.answers) = (0, 0);
-        self.told.clear();
+        self.reported.clear();
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::rule::EXACT;
 
-    fn told(rules: &[Rule], more: bool) -> Vec<u8> {
+    fn reply(rules: &[Rule], more: bool) -> Vec<u8> {
         let encoded = |rule: &Rule| rule.actions.iter().map(encode::action).collect();
         let actions: Vec<Vec<Action>> = rules.iter().map(encoded).collect();
         let stats: Vec<FlowStats> = rules
@@ -178,9 +178,9 @@ mod tests {
         own.push(Rule { matches: label, priority: 50_000, ..rule(0x5745_a000_0000_0001) });
         let mut all = own.clone();
         all.insert(1, rule(1));
-        assert_eq!(rules(&told(&all, true)).unwrap(), (own.clone(), vec![1]));
+        assert_eq!(rules(&reply(&all, true)).unwrap(), (own.clone(), vec![1]));
         // An unreadable rule is left out, the others are not.
-        let mut bytes = told(&own, false);
+        let mut bytes = reply(&own, false);
         let length = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
         bytes[16 + length - 20] = 0xff;
         let (read, foreign) = rules(&bytes).unwrap();
@@ -192,7 +192,7 @@ mod tests {
         fn bytes_that_are_no_rules_are_refused_or_left_out(
             place in 0..200_usize, value: u8, cut in 0..300_usize,
         ) {
-            let mut bytes = told(&[rule(0x5745_d000_0000_0001), rule(5)], false);
+            let mut bytes = reply(&[rule(0x5745_d000_0000_0001), rule(5)], false);
             let length = bytes.len();
             bytes[place % length] = value;
             bytes.truncate(length.saturating_sub(cut));

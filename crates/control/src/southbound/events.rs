@@ -1,4 +1,4 @@
-//! What the caller of a [`Southbound`] reports, and what it fetches.
+//! The interface between a [`Southbound`] and its caller: reported events and fetched results.
 
 use weft_wire::openflow::{Header, MessageType, VERSION};
 
@@ -40,7 +40,7 @@ impl Southbound {
                 }
                 MessageType::FLOW_REMOVED => self.rule_removed(now, switch, message),
                 MessageType::MULTIPART_REPLY if header.xid >= session::FIRST_XID => {
-                    self.rules_told(now, switch, header.xid, message)
+                    self.rules_reported(now, switch, header.xid, message)
                 }
                 _ => Some(Stop::Other),
             };

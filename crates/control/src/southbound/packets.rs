@@ -28,7 +28,7 @@ impl Southbound {
         let at = SwitchPort { switch, port: PortNo(packet.in_port.0) };
         // LLDP frames go to the caller, which discovers links.
         if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == EtherType::LLDP) {
-            if !self.lldp.may(now, at) {
+            if !self.lldp.admit(now, at) {
                 self.counts.lldp_over_limit += 1;
                 self.offences.add(at, OffenceKind::Lldp);
                 return None;
@@ -39,7 +39,7 @@ impl Southbound {
         // A flood from a port must not keep its hosts from contradicting claims to their addresses.
         let is_answer = packet.data.get(..6) == Some(&MadeFrame::CONTROLLER.0[..]);
         let limit = if is_answer { &mut self.answers } else { &mut self.ports };
-        if !limit.may(now, at) {
+        if !limit.admit(now, at) {
             self.counts.packet_ins_over_limit += 1;
             self.offences.add(at, OffenceKind::Packets);
             return None;

@@ -23,7 +23,7 @@ impl PortLimit {
     }
 
     /// Counts a packet of a port; returns whether it is within the limit.
-    pub fn may(&mut self, now: Time, at: SwitchPort) -> bool {
+    pub fn admit(&mut self, now: Time, at: SwitchPort) -> bool {
         let second = now.ns() / Duration::from_secs(1).ns();
         if second != self.second || self.counts.len() >= PORTS {
             self.second = second;

@@ -20,7 +20,7 @@ pub(super) struct Entry {
     pub port: PortNo,
 }
 
-/// All of them.
+/// All entries.
 #[derive(Clone, Debug)]
 pub(super) struct Entries {
     pub slab: Slab<Entry>,

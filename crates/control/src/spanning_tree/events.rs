@@ -1,4 +1,4 @@
-//! What happens in the network, as the controller of a [`SpanningTree`] is told.
+//! Network events as the controller of a [`SpanningTree`] receives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

@@ -32,7 +32,7 @@ use tree::Tree;
 pub struct SpanningTree {
     net: Network,
     tree: Tree,
-    /// Of each switch, the rules that do not depend on stations.
+    /// For each switch, the rules that do not depend on stations.
     constant: Vec<BTreeMap<u64, Rule>>,
     entries: Entries,
     transactions: Transactions,
@@ -185,7 +185,7 @@ impl SpanningTree {
 
     /// Floods a frame from its ingress switch.
     fn flood(&mut self, now: Time, port: u32, frame: FrameRef, out: &mut Vec<Command>) {
-        if self.net.may_flood(now, port) {
+        if self.net.admit_flood(now, port) {
             let at = self.net.topology.place(port);
             let switch = self.net.topology.ports[port as usize].switch;
             let ports = constant::flood_ports(&self.net, &self.tree, switch, Some(at.port), now);

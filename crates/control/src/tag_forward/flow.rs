@@ -142,7 +142,7 @@ pub struct FlowAction {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowRule {
-    /// Of all matching rules, the one with the highest priority applies.
+    /// The matching rule with the highest priority applies.
     pub priority: u16,
     /// The packets it applies to.
     pub matches: FlowMatch,

@@ -57,28 +57,28 @@ struct Source {
     node: NodeId,
     at: At,
     /// Its groups as last sent, by place; `None` if no frames go there from here.
-    told: Vec<Option<Arc<[Way]>>>,
+    sent: Vec<Option<Arc<[Way]>>>,
 }
 
 /// The rules of a fat-tree, updated as links fail and recover.
 #[derive(Clone, Debug)]
 pub struct Provisioner {
     plan: GatePlan,
-    /// By host.
+    /// Addresses by host.
     addresses: Vec<Vec<IpAddr>>,
     /// The host of an address.
     owners: HashMap<IpAddr, HostId>,
-    /// By pod, edge and group: the link between an edge and an aggregation switch.
+    /// The link between an edge and an aggregation switch, by pod, edge and group.
     lower: Vec<Vec<Vec<Cable>>>,
-    /// By pod, group and core: the link between an aggregation switch and a core.
+    /// The link between an aggregation switch and a core, by pod, group and core.
     upper: Vec<Vec<Vec<Cable>>>,
     places: Vec<Place>,
-    /// By host, its place.
+    /// The place of each host.
     place_of: Vec<Option<usize>>,
     sources: Vec<Source>,
     /// The QID of frames from and to hosts outside.
     external_queue: u8,
-    /// By link.
+    /// Whether each link is up.
     is_up: Vec<bool>,
     /// One shared copy of each list of paths.
     known: HashMap<Box<[Way]>, Arc<[Way]>>,
@@ -155,7 +155,7 @@ impl Provisioner {
         let sources = fabric
             .switches()
             .filter(with_hosts)
-            .filter_map(|node| Some(Source { node, at: at.get(&node)?.0, told: vec![None; places.len()] }));
+            .filter_map(|node| Some(Source { node, at: at.get(&node)?.0, sent: vec![None; places.len()] }));
         let sources = sources.collect();
         let is_up = fabric.links().iter().map(|link| link.up).collect();
         let addresses: Vec<Vec<IpAddr>> = hosts.map(addresses).collect();
@@ -197,8 +197,8 @@ impl Provisioner {
 
     /// The groups of a switch, with their current paths.
     pub fn groups(&self, node: NodeId) -> impl Iterator<Item = (GroupId, &Arc<[Way]>)> + '_ {
-        let told = self.source(node).into_iter().flat_map(|source| &source.told);
-        (0..).map(GroupId).zip(told).filter_map(|(id, ways)| Some((id, ways.as_ref()?)))
+        let sent = self.source(node).into_iter().flat_map(|source| &source.sent);
+        (0..).map(GroupId).zip(sent).filter_map(|(id, ways)| Some((id, ways.as_ref()?)))
     }
 
     /// All changes that provision a switch with an empty flow table: groups, then rules.
@@ -246,7 +246,7 @@ impl Provisioner {
         let to = if node == source.node && self.plan.switch(node)?.layer == Layer::Edge {
             FlowTarget::Way(Way { gate: gate.gate, up: 0 })
         } else {
-            source.told[place].as_ref()?;
+            source.sent[place].as_ref()?;
             FlowTarget::Group(GroupId(place as u32))
         };
         let is_external =
@@ -292,16 +292,16 @@ impl Provisioner {
         let mut sources = std::mem::take(&mut self.sources);
         let mut found = Vec::new();
         for source in &mut sources {
-            for ((id, place), told) in (0..).zip(&self.places).zip(&mut source.told) {
+            for ((id, place), sent) in (0..).zip(&self.places).zip(&mut source.sent) {
                 found.clear();
                 if !of(source.at, place)
                     || !self.ways(source.at, place, &mut found)
-                    || told.as_deref() == Some(&found)
+                    || sent.as_deref() == Some(&found)
                 {
                     continue;
                 }
                 let ways = known.entry(found.as_slice().into()).or_insert_with(|| found.as_slice().into());
-                *told = Some(Arc::clone(ways));
+                *sent = Some(Arc::clone(ways));
                 let change = FlowChange::SetGroup { id: GroupId(id), ways: Arc::clone(ways) };
                 changes.push((source.node, change));
             }

@@ -28,7 +28,7 @@ pub struct State {
     pub servers: u64,
     /// Flows: ordered pairs of servers.
     pub flows: u64,
-    /// From the bottom up.
+    /// Layers from the bottom up.
     pub layers: [LayerState; 3],
     /// Rules in all switches with Tag-and-Forward.
     pub tagged: u64,
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// Rules by switch, counted one by one: at the source alone, and at all switches on the path. Flows of an edge take
-    /// the paths to another one in turn.
+    /// Rules by switch, counted one by one: at the source alone, and at all switches on the path. Flows of an edge use
+    /// the paths to another edge in rotation.
     fn counted(plan: &GatePlan, servers: u32) -> [HashMap<NodeId, u64>; 2] {
         let mut rules = [HashMap::new(), HashMap::new()];
         for source in (0..servers).map(HostId) {

@@ -238,7 +238,7 @@ fn ends_that_are_used_again_are_another_connection() {
 }
 
 #[test]
-fn tokens_that_collide_are_told_apart_by_their_hosts() {
+fn tokens_that_collide_are_distinguished_by_their_hosts() {
     // Two listeners with the same key, drawn independently.
     let mut net = four(&[1, 2, 2, 1]);
     let one = Connection { first: flow(0, 1, 4000), version: Version::V1, keys: [1, 99] };

@@ -168,7 +168,7 @@ fn a_host_is_where_rules_say_though_it_was_claimed_where_old_rules_of_another_sw
 }
 
 #[test]
-fn what_rules_have_told_is_forgotten_when_the_network_is_known() {
+fn addresses_known_from_rules_are_forgotten_when_the_network_is_known() {
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);
     replace_controller(&mut net, Limits::default());

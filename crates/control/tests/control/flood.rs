@@ -64,8 +64,8 @@ fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() 
         }
         assert!(most <= 2 * UNANSWERED as u64 / 4 + 16, "{most} rules at two switches");
         let changes = net.changes(since);
-        let told = [1, 2].map(|switch| changes.iter().filter(|(at, _)| at.0 == switch).count());
-        assert!(told.iter().all(|&told| told < 300), "{told:?} changes per second");
+        let changed = [1, 2].map(|switch| changes.iter().filter(|(at, _)| at.0 == switch).count());
+        assert!(changed.iter().all(|&changed| changed < 300), "{changed:?} changes per second");
         assert_eq!(net.counter("routes_now"), 2, "one per direction");
         assert!(net.counter("flows_over_budget") > 0);
         net.run(Duration::from_secs(30));

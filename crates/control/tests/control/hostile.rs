@@ -40,8 +40,8 @@ fn segment(from: (Mac, Ipv4Addr, u16), to: (Mac, Ipv4Addr, u16), mptcp: Option<M
 
 /// The offences since the last call: port, kind, and the claimed addresses.
 fn offences(net: &mut Net<Smoc>) -> Vec<(SwitchPort, OffenceKind, Option<Mac>, Option<IpAddr>)> {
-    let told = net.controller.offences();
-    told.iter().map(|one| (one.at, one.kind, one.mac, one.address)).collect()
+    let offences = net.controller.offences();
+    offences.iter().map(|one| (one.at, one.kind, one.mac, one.address)).collect()
 }
 
 /// The paths of an honest connection of hosts 0 and 1 while `harm` is done between its steps.
@@ -235,9 +235,9 @@ fn nobody_takes_an_address_that_is_in_use() {
     net.made.clear();
     let claim = net.send_and_run(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip), 400);
     assert!(net.deliveries(claim).is_empty());
-    let told = MadeFrame::ArpReply { sender: (thief.mac, b.ip), target: (Mac::BROADCAST, b.ip) };
+    let announcement = MadeFrame::ArpReply { sender: (thief.mac, b.ip), target: (Mac::BROADCAST, b.ip) };
     let mut heard: Vec<_> =
-        net.made.iter().filter(|(_, made)| *made == told).map(|(host, _)| *host).collect();
+        net.made.iter().filter(|(_, made)| *made == announcement).map(|(host, _)| *host).collect();
     heard.sort_unstable();
     assert_eq!(heard, [0, 1], "all other hosts get the announcement");
     assert_eq!(asks(&mut net), [(0, answer(thief.mac))]);

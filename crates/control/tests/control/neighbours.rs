@@ -157,8 +157,8 @@ fn neighbour_discovery_goes_on_without_a_controller_too() {
         let question = discovery(&net, [from, to], (false, own, other), Some(mac));
         assert!(arrives(&mut net, from, question));
         // Some hosts answer unicast requests with their link-layer address, although they need not.
-        for told in [None, Some(net.hosts[to].mac)] {
-            let answer = discovery(&net, [to, from], (true, other, other), told);
+        for target in [None, Some(net.hosts[to].mac)] {
+            let answer = discovery(&net, [to, from], (true, other, other), target);
             assert!(arrives(&mut net, to, answer));
         }
     }
@@ -321,7 +321,7 @@ fn who_has_an_address_keeps_it_while_its_switch_is_not_connected_or_has_just_com
 }
 
 #[test]
-fn a_switch_that_comes_back_with_a_claim_that_was_lost_meanwhile_is_told_to_drop_it() {
+fn a_switch_that_reconnects_with_a_claim_that_was_lost_meanwhile_gets_a_delete_for_it() {
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);
     // It is off: its links are down.

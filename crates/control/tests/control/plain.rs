@@ -230,7 +230,7 @@ fn on_the_tree_a_cut_cable_is_replaced_and_all_is_learnt_anew() {
 }
 
 #[test]
-fn on_the_tree_a_switch_that_connects_again_is_told_only_what_it_lacks() {
+fn on_the_tree_a_switch_that_reconnects_gets_only_the_rules_it_lacks() {
     let mut net = tree(&FOUR, &[1, 2]);
     net.say(flow(0, 1, 4000), 0, SYN, None);
     let rules = |net: &Net<SpanningTree>| {

@@ -24,18 +24,18 @@ fn provisioner(fabric: &Fabric) -> Provisioner {
 
 /// The groups and rules sent to switches.
 #[derive(Clone, Default)]
-struct Told {
+struct Sent {
     groups: BTreeMap<(NodeId, GroupId), Vec<Way>>,
     rules: BTreeMap<(NodeId, HostId), (u32, FlowTarget)>,
 }
 
-impl Told {
+impl Sent {
     fn of(provisioner: &Provisioner) -> Self {
-        let mut told = Self::default();
+        let mut sent = Self::default();
         for node in provisioner.sources() {
-            provisioner.provision(node).into_iter().for_each(|change| told.take(node, change));
+            provisioner.provision(node).into_iter().for_each(|change| sent.take(node, change));
         }
-        told
+        sent
     }
 
     fn take(&mut self, node: NodeId, change: FlowChange) {
@@ -74,7 +74,7 @@ fn works(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering, down:
 }
 
 /// Checks that each source has exactly the plan's working paths to each host.
-fn has_all_ways(fabric: &Fabric, plan: &GatePlan, told: &Told, down: &[LinkId]) {
+fn has_all_ways(fabric: &Fabric, plan: &GatePlan, sent: &Sent, down: &[LinkId]) {
     let hosts = || (0..fabric.host_count() as u32).map(HostId);
     for source in hosts() {
         for destination in hosts() {
@@ -93,7 +93,7 @@ fn has_all_ways(fabric: &Fabric, plan: &GatePlan, told: &Told, down: &[LinkId]) 
             for node in nodes {
                 let expected = by_switch.remove(&node).unwrap_or_default();
                 assert_eq!(
-                    told.steerings(node, destination),
+                    sent.steerings(node, destination),
                     expected,
                     "{source} to {destination}, {down:?}"
                 );
@@ -107,7 +107,7 @@ fn every_pair_has_every_way_of_the_plan_outside_hosts_too() {
     for k in [2, 4, 6] {
         let fabric = with_routers(k);
         let provisioner = provisioner(&fabric);
-        has_all_ways(&fabric, provisioner.plan(), &Told::of(&provisioner), &[]);
+        has_all_ways(&fabric, provisioner.plan(), &Sent::of(&provisioner), &[]);
     }
 }
 
@@ -116,35 +116,35 @@ fn without_any_one_cable_the_ways_over_it_are_gone_and_come_back_and_rules_stay(
     let fabric = with_routers(4);
     let mut provisioner = provisioner(&fabric);
     let plan = provisioner.plan().clone();
-    let at_first = Told::of(&provisioner);
+    let at_first = Sent::of(&provisioner);
     for cable in (0..fabric.cable_count() as u32).map(|cable| LinkId(2 * cable)) {
-        let mut told = at_first.clone();
+        let mut sent = at_first.clone();
         let changes = provisioner.link_changed(cable.reverse(), false);
-        changes.into_iter().for_each(|(node, change)| told.take(node, change));
-        assert_eq!(told.rules, at_first.rules);
+        changes.into_iter().for_each(|(node, change)| sent.take(node, change));
+        assert_eq!(sent.rules, at_first.rules);
         assert_eq!(provisioner.link_changed(cable, false), [], "one direction is enough");
-        has_all_ways(&fabric, &plan, &told, &[cable]);
+        has_all_ways(&fabric, &plan, &sent, &[cable]);
         assert_eq!(provisioner.link_changed(cable, true), [], "both directions must work again");
         let changes = provisioner.link_changed(cable.reverse(), true);
-        changes.into_iter().for_each(|(node, change)| told.take(node, change));
-        assert_eq!(told.groups, at_first.groups);
+        changes.into_iter().for_each(|(node, change)| sent.take(node, change));
+        assert_eq!(sent.groups, at_first.groups);
     }
 }
 
 #[test]
-fn only_the_sources_that_a_failure_concerns_are_told() {
+fn only_the_sources_that_a_failure_concerns_are_updated() {
     let fabric = with_routers(4);
     let mut provisioner = provisioner(&fabric);
     // Edge 0 of pod 0 loses its first uplink: its paths to all others change, and theirs to it.
     let link = fabric.link_named("e0-a0").unwrap();
-    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    let mut changes: BTreeMap<String, usize> = BTreeMap::new();
     for (node, _) in provisioner.link_changed(link, false) {
-        *told.entry(fabric.node(node).name.clone()).or_default() += 1;
+        *changes.entry(fabric.node(node).name.clone()).or_default() += 1;
     }
     // Seven edges, and the four routers at the cores of the first group.
-    assert_eq!(told["e0"], 7 + 4);
-    assert!((1..8).all(|edge| told[&format!("e{edge}")] == 1));
-    assert_eq!((told.get("c0"), told.get("c1"), told.get("c2")), (Some(&1), Some(&1), None));
+    assert_eq!(changes["e0"], 7 + 4);
+    assert!((1..8).all(|edge| changes[&format!("e{edge}")] == 1));
+    assert_eq!((changes.get("c0"), changes.get("c1"), changes.get("c2")), (Some(&1), Some(&1), None));
 }
 
 #[test]
@@ -154,14 +154,14 @@ fn a_cable_that_is_down_at_the_start_is_no_way() {
     builder.fail("a0", "c0").unwrap();
     let fabric = builder.build().unwrap();
     let provisioner = provisioner(&fabric);
-    has_all_ways(&fabric, provisioner.plan(), &Told::of(&provisioner), &[link]);
+    has_all_ways(&fabric, provisioner.plan(), &Sent::of(&provisioner), &[link]);
 }
 
 #[test]
 fn the_rule_of_a_pair_does_what_the_rule_of_its_destination_does() {
     let fabric = with_routers(4);
     let provisioner = provisioner(&fabric);
-    let (plan, told) = (provisioner.plan().clone(), Told::of(&provisioner));
+    let (plan, sent) = (provisioner.plan().clone(), Sent::of(&provisioner));
     let hosts = || (0..fabric.host_count() as u32).map(HostId);
     for node in fabric.switches() {
         for (from, to) in hosts().flat_map(|from| hosts().map(move |to| (from, to))) {
@@ -172,7 +172,7 @@ fn the_rule_of_a_pair_does_what_the_rule_of_its_destination_does() {
                 assert_eq!(pair, Err(NoRule::Unrelated { from: address(from), to: address(to) }));
             } else {
                 let rule = pair.unwrap();
-                assert_eq!((rule.action.down, rule.action.to), told.rules[&(node, to)]);
+                assert_eq!((rule.action.down, rule.action.to), sent.rules[&(node, to)]);
                 assert_eq!(rule.matches.to_string(), format!("{}/32 -> {}/32", address(from), address(to)));
             }
         }

@@ -28,7 +28,7 @@ pub enum GateError {
         .mistakes.0.len()
     )]
     Cables {
-        /// From the number of switches.
+        /// The `k` that follows from the number of switches.
         k: u32,
         /// Number of cables between switches in such a fat-tree.
         cables: usize,
@@ -38,7 +38,7 @@ pub enum GateError {
     /// A fat-tree except for these cables.
     #[error("the fat-tree (k = {k}) is wired wrongly: {mistakes}")]
     Wiring {
-        /// From the number of switches.
+        /// The `k` that follows from the number of switches.
         k: u32,
         /// The misplaced cables.
         mistakes: Named<WiringMistake>,

@@ -13,9 +13,9 @@ pub enum WiringMistake {
         switch: String,
         /// Its port.
         port: PortId,
-        /// Where the cable leads.
+        /// The node the link leads to.
         leads_to: String,
-        /// Where it should lead.
+        /// The node it should lead to.
         expected: String,
     },
     /// An extra cable.
@@ -24,14 +24,14 @@ pub enum WiringMistake {
         switch: String,
         /// Its port.
         port: PortId,
-        /// Where the cable leads.
+        /// The node the link leads to.
         leads_to: String,
     },
     /// A missing cable.
     Missing {
         /// The switch at the lower end.
         switch: String,
-        /// Where a cable should lead.
+        /// The node a link should lead to.
         expected: String,
     },
 }

@@ -13,7 +13,7 @@ use crate::{Fabric, LinkSpec, build};
 pub struct GatePlan {
     pub(super) tree: FatTree,
     pub(super) width: TagWidth,
-    /// In order of node ids.
+    /// Switches in order of node ids.
     pub(super) switches: Vec<Planned>,
     /// Index of each node in `switches`.
     pub(super) place: Vec<Option<u32>>,
@@ -140,7 +140,7 @@ impl GatePlan {
         self.switches.iter().map(|planned| planned.gates.gates.len()).sum()
     }
 
-    /// Where a port of a switch leads.
+    /// The neighbour at a port of a switch.
     pub fn peer(&self, node: NodeId, port: PortId) -> Option<NodeId> {
         let planned = self.planned(node)?;
         let index = planned.gates.gates.iter().position(|gate| gate.port == port)?;

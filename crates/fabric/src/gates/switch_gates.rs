@@ -20,7 +20,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// From the bottom up.
+    /// All layers from the bottom up.
     pub const ALL: [Self; 3] = [Self::Edge, Self::Aggregation, Self::Core];
 }
 

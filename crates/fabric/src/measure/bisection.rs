@@ -22,7 +22,7 @@ pub enum BisectionMethod {
     /// In closed form, exact: the fabric is regular, so any halving carries at least what each host gets
     /// through its narrowest tier, and a halving along that tier carries no more.
     TierCut,
-    /// By trying every halving, exact.
+    /// Exact, by trying every halving.
     Exhaustive {
         /// Number of halvings.
         halvings: u64,

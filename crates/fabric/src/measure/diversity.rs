@@ -23,7 +23,7 @@ pub struct DiversityRow {
 /// Path diversity between hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diversity {
-    /// By distance, the shortest first.
+    /// Rows by distance, the shortest first.
     pub rows: Vec<DiversityRow>,
     /// Pairs examined: one host represents all hosts on the same switches.
     pub examined: u64,

@@ -38,7 +38,7 @@ pub(super) enum Rest {
     Tree,
     /// Some way with the cost of the bound.
     Forgotten,
-    /// By these steps: the bound is the branch's least path.
+    /// Over these steps: the bound is the branch's least path.
     Found(Vec<u32>),
     /// No path remains.
     Empty,

@@ -97,7 +97,7 @@ impl Graph {
         self.steps[place as usize]
     }
 
-    /// Which edges are up.
+    /// Whether each edge is up.
     pub(super) fn ups(&self) -> &[bool] {
         &self.up
     }

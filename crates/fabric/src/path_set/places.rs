@@ -11,13 +11,13 @@ const NONE: u32 = u32::MAX;
 /// Maps between the numbers of a [`Graph`] of switches and the ids of its fabric.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Of each node.
+    /// Fabric node of each graph node.
     switches: Vec<NodeId>,
-    /// Of each node of the fabric.
+    /// Graph node of each node of the fabric.
     nodes: Vec<u32>,
-    /// Of each edge the link in the direction in which the cable was connected.
+    /// For each edge, the link in the direction in which the cable was connected.
     links: Vec<LinkId>,
-    /// Of each cable.
+    /// Edge of each cable.
     edges: Vec<u32>,
 }
 

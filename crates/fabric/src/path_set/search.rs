@@ -11,7 +11,7 @@ use super::graph::Graph;
 
 /// The costs from all nodes to one.
 pub(super) struct Search {
-    /// Of each node; [`NEVER`] where it was not reached.
+    /// Distance of each node; [`NEVER`] if it was not reached.
     distance: Vec<u64>,
     /// Nodes reached over an edge that is not shared, in order of distance.
     plain: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// For a graph with this many nodes; nothing is reached yet.
+    /// Creates a search in a graph with this many nodes.
     pub fn new(nodes: usize) -> Self {
         Self { distance: vec![NEVER; nodes], plain: Vec::new(), shared: BinaryHeap::new() }
     }

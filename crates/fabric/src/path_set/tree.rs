@@ -14,7 +14,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// For a graph with this many nodes; empty.
+    /// Creates an empty tree in a graph with this many nodes.
     pub fn new(nodes: usize, to: u32) -> Self {
         Self { to, search: Search::new(nodes), next: vec![UNKNOWN; nodes] }
     }

@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use weft_units::{Duration, Rate};
 
-use super::Why;
+use super::ErrorKind;
 use super::error::explain;
 use crate::{Limit, LinkSpec, Overhead, QueueSpec, Role};
 
@@ -66,8 +66,8 @@ pub(super) struct NodeAttributes {
 }
 
 impl NodeAttributes {
-    /// From a function that returns the text of an attribute.
-    pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
+    /// Parses the attributes; `get` returns the text of one.
+    pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, ErrorKind> {
         Ok(Self {
             role: parse("role", get("role"), |text| {
                 text.parse().map_err(|text: String| format!("`{text}` is neither host nor switch"))
@@ -105,7 +105,7 @@ pub(crate) struct Names {
     queue: &'static str,
 }
 
-/// From the first end of a link to the second; also the default for the reverse.
+/// Names for the direction from the first end of a link to the second; also the default for the reverse.
 pub(crate) const FORTH: Names = Names {
     rate: "rate",
     delay: "delay",
@@ -114,7 +114,7 @@ pub(crate) const FORTH: Names = Names {
     queue: "queue",
 };
 
-/// From the second end of an undirected link to the first.
+/// Names for the direction from the second end of an undirected link to the first.
 pub(crate) const BACK: Names = Names {
     rate: "rate_back",
     delay: "delay_back",
@@ -132,7 +132,7 @@ impl Names {
 
 impl LinkAttributes {
     /// From a function that returns the text of an attribute. A queue with several classes is a JSON object.
-    pub fn from_text<'a>(names: &Names, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
+    pub fn from_text<'a>(names: &Names, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, ErrorKind> {
         Ok(Self {
             rate: parse(names.rate, get(names.rate), quantity)?,
             delay: parse(names.delay, get(names.delay), quantity)?,
@@ -176,7 +176,7 @@ impl LinkAttributes {
         }
     }
 
-    /// As text, in the order of [`Names::all`].
+    /// The attributes as text, in the order of [`Names::all`].
     pub fn to_text(&self) -> [Option<String>; 5] {
         let queue = self.queue.as_ref().map(|queue| match serde_json::to_value(queue) {
             Ok(serde_json::Value::String(limit)) => limit,
@@ -222,8 +222,8 @@ pub(super) fn parse<T>(
     key: &'static str,
     text: Option<&str>,
     read: impl FnOnce(&str) -> Result<T, String>,
-) -> Result<Option<T>, Why> {
-    text.map(|text| read(text.trim())).transpose().map_err(|why| Why::Value { key, why })
+) -> Result<Option<T>, ErrorKind> {
+    text.map(|text| read(text.trim())).transpose().map_err(|why| ErrorKind::Value { key, why })
 }
 
 /// `true` or `false` as text, or 1 or 0, which GraphML allows too.

@@ -18,7 +18,7 @@ use weft_units::{Duration, Rate};
 use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::notes::Notes;
-use super::{ReadError, Why};
+use super::{ErrorKind, ReadError};
 use crate::builder::check_size;
 use crate::{LinkSpec, Role, visible};
 
@@ -39,7 +39,7 @@ impl<'a> Words<'a> {
     }
 
     fn error(&self, why: &str, word: &str) -> ReadError {
-        ReadError::from(Why::Syntax(visible(why))).at(self.text, self.byte(word))
+        ReadError::from(ErrorKind::Syntax(visible(why))).at(self.text, self.byte(word))
     }
 
     /// The next words, or how many are left if they are too few.
@@ -52,10 +52,12 @@ impl<'a> Words<'a> {
 /// Reads a topology. Node `n` is named `hn` if it is a host, `sn` if it is a switch. `defaults` give the queue.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     if text.trim_ascii().is_empty() {
-        return Err(Why::Missing("the line with the numbers of nodes, switches and links").into());
+        return Err(ErrorKind::Missing("the line with the numbers of nodes, switches and links").into());
     }
     read(text, name, defaults).map_err(|error| match (error.why, lines_differ(text)) {
-        (Why::Syntax(why), Some(hint)) => ReadError { why: Why::Syntax(format!("{why} ({hint})")), ..error },
+        (ErrorKind::Syntax(why), Some(hint)) => {
+            ReadError { why: ErrorKind::Syntax(format!("{why} ({hint})")), ..error }
+        }
         (why, _) => ReadError { why, ..error },
     })
 }
@@ -63,13 +65,13 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
 fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let mut words = Words::new(text);
     let start = text.len() - text.trim_ascii_start().len();
-    let at_start = |why: Why| ReadError::from(why).at(text, start);
+    let at_start = |why: ErrorKind| ReadError::from(why).at(text, start);
     let [nodes, switches, links] = head(&mut words)?;
     check_size(nodes, links).map_err(|why| at_start(why.into()))?;
     let mut found = BTreeSet::new();
     for _ in 0..switches {
         let [word] = words.take().map_err(|_| {
-            at_start(Why::Syntax(format!("the file ends after {} of {switches} switches", found.len())))
+            at_start(ErrorKind::Syntax(format!("the file ends after {} of {switches} switches", found.len())))
         })?;
         if !found.insert(node(&words, word, nodes)?) {
             return Err(words.error(&format!("switch {word} is listed twice"), word));
@@ -95,7 +97,7 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
                 String::new()
             };
             let there = number - u64::from(left == 0);
-            at_start(Why::Syntax(format!("there are {there} links{cut}; the first line says {links}")))
+            at_start(ErrorKind::Syntax(format!("there are {there} links{cut}; the first line says {links}")))
         })?;
         let (ends, forth) = self::link(&words, link, nodes, defaults)?;
         let [from, to] = ends.map(named);

@@ -15,14 +15,14 @@ pub struct ReadError {
     pub column: Option<usize>,
     /// The node or link, such as ``link 3 (`e0` - `a1`)``.
     pub element: Option<String>,
-    /// What is wrong.
+    /// The problem.
     #[source]
-    pub why: Why,
+    pub why: ErrorKind,
 }
 
 /// The kind of error in a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum Why {
+pub enum ErrorKind {
     /// The format itself is violated.
     #[error("{0}")]
     Syntax(String),
@@ -74,7 +74,7 @@ impl ReadError {
     }
 }
 
-impl<W: Into<Why>> From<W> for ReadError {
+impl<W: Into<ErrorKind>> From<W> for ReadError {
     fn from(why: W) -> Self {
         Self { line: None, column: None, element: None, why: why.into() }
     }

@@ -7,7 +7,7 @@ use weft_units::NodeId;
 
 use super::attributes::{NodeAttributes, Tier};
 use super::notes::Notes;
-use super::{ReadError, Why};
+use super::{ErrorKind, ReadError};
 use crate::{FabricBuilder, FabricError, LinkSpec, Role};
 
 /// The position of an element: its byte in the text and its name in messages.
@@ -54,7 +54,7 @@ struct Cable {
 }
 
 impl FileGraph<'_> {
-    fn error(&self, why: impl Into<Why>, place: &Place) -> ReadError {
+    fn error(&self, why: impl Into<ErrorKind>, place: &Place) -> ReadError {
         ReadError::from(why.into()).at(self.text, place.byte).of(&*place.element)
     }
 
@@ -117,7 +117,7 @@ impl FileGraph<'_> {
         match one_way.values().flatten().min() {
             Some(&cable) if cables[cable].a != cables[cable].b => {
                 let edge = &self.edges[cables[cable].edge];
-                let why = Why::OneWay { from: edge.from.clone(), to: edge.to.clone() };
+                let why = ErrorKind::OneWay { from: edge.from.clone(), to: edge.to.clone() };
                 Err(self.error(why, &edge.place))
             }
             _ => Ok(cables),
@@ -166,7 +166,7 @@ impl FileGraph<'_> {
                 (Some(Tier(0)), Role::Switch) | (Some(Tier(1..)), Role::Host) => {
                     let why =
                         format!("a {role} cannot have this tier: hosts have tier 0, switches 1 and above");
-                    Err(self.error(Why::Value { key: "tier", why }, &node.place))
+                    Err(self.error(ErrorKind::Value { key: "tier", why }, &node.place))
                 }
                 (Some(Tier(given)), _) => Ok(given),
                 (None, _) => Ok(found.unwrap_or(1)),

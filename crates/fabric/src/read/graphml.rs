@@ -9,7 +9,7 @@ use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::known::Element;
 use super::notes::Notes;
 use super::ways::Ways;
-use super::{ReadError, Why, zoo};
+use super::{ErrorKind, ReadError, zoo};
 use crate::{Fabric, LinkSpec};
 
 /// A `<key>` element, which declares an attribute.
@@ -43,22 +43,22 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         ReadError {
             line: Some(place.row as usize),
             column: Some(place.col as usize),
-            ..Why::Syntax(message.to_owned()).into()
+            ..ErrorKind::Syntax(message.to_owned()).into()
         }
     })?;
     let root = document.root_element();
     let place = |element: Node<'_, '_>| Place { byte: element.range().start, element: describe(element) };
-    let fails = |why: Why, element: Node<'_, '_>| {
+    let fails = |why: ErrorKind, element: Node<'_, '_>| {
         ReadError::from(why).at(text, element.range().start).of(describe(element))
     };
     if root.tag_name().name() != "graphml" {
-        let why = Why::Syntax("expected the root element `graphml`".into());
+        let why = ErrorKind::Syntax("expected the root element `graphml`".into());
         return Err(fails(why, root));
     }
     let mut graphs = children(root, "graph");
-    let graph = graphs.next().ok_or(Why::Missing("the element `graph`"))?;
+    let graph = graphs.next().ok_or(ErrorKind::Missing("the element `graph`"))?;
     if let Some(second) = graphs.next() {
-        return Err(fails(Why::Syntax("the file has more than one graph".into()), second));
+        return Err(fails(ErrorKind::Syntax("the file has more than one graph".into()), second));
     }
     let keys = keys(root);
     let data = |element| attributes(element, &keys).map_err(|(why, element)| fails(why, element));
@@ -71,11 +71,12 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 let texts = data(element)?;
                 let attributes = texts.iter().map(|(name, text)| (*name, *text));
                 Element::Node.check(attributes, &mut notes).map_err(|why| fails(why, element))?;
-                let name = element.attribute("id").ok_or_else(|| fails(Why::Missing("`id`"), element))?;
+                let name =
+                    element.attribute("id").ok_or_else(|| fails(ErrorKind::Missing("`id`"), element))?;
                 let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
                 let attributes = attributes.map_err(|why| fails(why, element))?;
                 if let Some(nested) = children(element, "graph").next() {
-                    return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
+                    return Err(fails(ErrorKind::Syntax("nested graphs are not supported".into()), nested));
                 }
                 if children(element, "port").next().is_some() {
                     notes.ignore("nodes", "port");
@@ -86,10 +87,10 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 let texts = data(element)?;
                 let end = |key, missing| {
                     let end = element.attribute(key).map(str::to_owned);
-                    end.ok_or_else(|| fails(Why::Missing(missing), element))
+                    end.ok_or_else(|| fails(ErrorKind::Missing(missing), element))
                 };
                 if let Some(nested) = children(element, "graph").next() {
-                    return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
+                    return Err(fails(ErrorKind::Syntax("nested graphs are not supported".into()), nested));
                 }
                 let directed = match element.attribute("directed") {
                     Some(text) => text.trim() == "true" || text.trim() == "1",
@@ -109,7 +110,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
             }
             "hyperedge" => {
                 return Err(fails(
-                    Why::Syntax("hyperedges are not supported: a link has two nodes".into()),
+                    ErrorKind::Syntax("hyperedges are not supported: a link has two nodes".into()),
                     element,
                 ));
             }
@@ -174,7 +175,7 @@ fn keys<'a>(root: Node<'a, '_>) -> Keys<'a> {
 fn attributes<'a, 'i>(
     element: Node<'a, 'i>,
     keys: &Keys<'a>,
-) -> Result<BTreeMap<&'a str, &'a str>, (Why, Node<'a, 'i>)> {
+) -> Result<BTreeMap<&'a str, &'a str>, (ErrorKind, Node<'a, 'i>)> {
     let tag = element.tag_name().name();
     let kind = match tag {
         "node" => Element::Node,
@@ -189,10 +190,10 @@ fn attributes<'a, 'i>(
     let mut found: BTreeMap<&str, &str> =
         keys.values().filter(here).filter_map(|key| Some((key.name, key.default?))).collect();
     for data in children(element, "data") {
-        let id = data.attribute("key").ok_or((Why::Missing("`key`"), data))?;
-        let key = keys
-            .get(id)
-            .ok_or_else(|| (Why::Syntax(format!("no `key` element declares the attribute `{id}`")), data))?;
+        let id = data.attribute("key").ok_or((ErrorKind::Missing("`key`"), data))?;
+        let key = keys.get(id).ok_or_else(|| {
+            (ErrorKind::Syntax(format!("no `key` element declares the attribute `{id}`")), data)
+        })?;
         // As in NetworkX, an empty element sets nothing.
         if let Some(text) = data.text().filter(|text| !text.trim().is_empty()) {
             found.insert(key.name, text);

@@ -20,7 +20,7 @@
 use weft_units::{Duration, NodeId, Rate};
 
 use super::notes::Notes;
-use super::{ReadError, Why};
+use super::{ErrorKind, ReadError};
 use crate::builder::check_size;
 use crate::nearest::misspelt;
 use crate::{FabricBuilder, FabricError, Limit, LinkSpec, QueueSpec, nearest};
@@ -90,10 +90,11 @@ impl<'a> Text<'a> {
             let content = line.split('#').next().unwrap_or_default();
             let mut words = content.split_whitespace();
             if let Some(key) = words.next() {
-                tier = if tier.is_none() && read.is_ignored(key, number) {
+                tier = if tier.is_none() && read.note_ignored(key, number) {
                     tier
                 } else {
-                    let why = || Why::Syntax(format!("expected `{key}` and a whole number up to {MOST}"));
+                    let why =
+                        || ErrorKind::Syntax(format!("expected `{key}` and a whole number up to {MOST}"));
                     let value = words.next().and_then(|word| word.parse::<u64>().ok());
                     let value = value.filter(|value| *value <= MOST);
                     let value = value.ok_or_else(|| read.error(why(), byte))?;
@@ -109,8 +110,8 @@ impl<'a> Text<'a> {
         Ok(read)
     }
 
-    /// Whether a line before the first `Tier` has no effect, with a note.
-    fn is_ignored(&mut self, key: &str, line: usize) -> bool {
+    /// Adds a note if a line before the first `Tier` has no effect; returns whether it has none.
+    fn note_ignored(&mut self, key: &str, line: usize) -> bool {
         let known = || HEAD.iter().copied().chain(["Tier"]);
         if known().any(|known| known.eq_ignore_ascii_case(key)) || misspelt(key, known()).is_some() {
             return false;
@@ -129,7 +130,7 @@ impl<'a> Text<'a> {
     ) -> Result<Option<usize>, ReadError> {
         if key.eq_ignore_ascii_case("tier") {
             let started = usize::try_from(number).ok().filter(|tier| *tier < 3);
-            let why = || Why::Syntax(format!("there is no tier {number}; expected 0, 1 or 2"));
+            let why = || ErrorKind::Syntax(format!("there is no tier {number}; expected 0, 1 or 2"));
             let started = started.ok_or_else(|| self.error(why(), byte))?;
             self.starts[started].get_or_insert(byte);
             return Ok(Some(started));
@@ -145,16 +146,16 @@ impl<'a> Text<'a> {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!("expected one of {}", names.join(", ")),
             };
-            return Err(self.error(Why::Syntax(format!("unknown key `{key}`: {hint}")), byte));
+            return Err(self.error(ErrorKind::Syntax(format!("unknown key `{key}`: {hint}")), byte));
         };
         if given.value.is_some() {
-            return Err(self.error(Why::Syntax(format!("`{key}` is given twice")), byte));
+            return Err(self.error(ErrorKind::Syntax(format!("`{key}` is given twice")), byte));
         }
         *given = Given { value: Some(number), byte };
         Ok(tier)
     }
 
-    fn error(&self, why: Why, byte: usize) -> ReadError {
+    fn error(&self, why: ErrorKind, byte: usize) -> ReadError {
         ReadError::from(why).at(self.text, byte)
     }
 
@@ -163,34 +164,36 @@ impl<'a> Text<'a> {
         let given = self.head[at];
         match given.value {
             Some(number @ 1..) => Ok(number),
-            Some(_) => {
-                Err(self.error(Why::Syntax(format!("`{}` is 0; expected at least 1", HEAD[at])), given.byte))
-            }
-            None => Err(Why::Missing(HEAD[at]).into()),
+            Some(_) => Err(self
+                .error(ErrorKind::Syntax(format!("`{}` is 0; expected at least 1", HEAD[at])), given.byte)),
+            None => Err(ErrorKind::Missing(HEAD[at]).into()),
         }
     }
 
     /// Tier `number` of `count`.
     fn tier(&self, number: usize, count: usize) -> Result<Tier, ReadError> {
         let missing = |name: &'static str| match self.starts[number] {
-            Some(byte) => self.error(Why::Missing(name), byte).of(format!("tier {number}")),
-            None => Why::Syntax(format!("there is no section `Tier {number}`, but there are {count} tiers"))
-                .into(),
+            Some(byte) => self.error(ErrorKind::Missing(name), byte).of(format!("tier {number}")),
+            None => {
+                ErrorKind::Syntax(format!("there is no section `Tier {number}`, but there are {count} tiers"))
+                    .into()
+            }
         };
         let given = |at: usize| self.tiers[number][at];
-        let needed =
-            |at: usize| match given(at).value {
-                Some(0) => Err(self
-                    .error(Why::Syntax(format!("`{}` is 0; expected at least 1", TIER[at])), given(at).byte)),
-                Some(value) => Ok(value),
-                None => Err(missing(TIER[at])),
-            };
+        let needed = |at: usize| match given(at).value {
+            Some(0) => Err(self.error(
+                ErrorKind::Syntax(format!("`{}` is 0; expected at least 1", TIER[at])),
+                given(at).byte,
+            )),
+            Some(value) => Ok(value),
+            None => Err(missing(TIER[at])),
+        };
         let is_top = number + 1 == count;
         if number == 2
             && let Some(at) = [2, 5].into_iter().find(|at| given(*at).value.is_some())
         {
             let why = format!("the top tier has no uplinks; remove `{}`", TIER[at]);
-            return Err(self.error(Why::Syntax(why), given(at).byte));
+            return Err(self.error(ErrorKind::Syntax(why), given(at).byte));
         }
         Ok(Tier {
             rate: Rate::from_bps(needed(0)?.saturating_mul(1_000_000_000)),
@@ -220,7 +223,7 @@ impl<'a> Text<'a> {
         match given.value {
             Some(value) if value != expected => {
                 let why = format!("`{}` is {value}; expected {expected}: {reason}", TIER[key]);
-                Err(self.error(Why::Syntax(why), given.byte).of(format!("tier {tier}")))
+                Err(self.error(ErrorKind::Syntax(why), given.byte).of(format!("tier {tier}")))
             }
             _ => Ok(()),
         }
@@ -232,7 +235,7 @@ impl<'a> Text<'a> {
             return Ok(number / divisor);
         }
         let why = format!("`{}` is {number}, which is not a multiple of `{}`, {divisor}", names.0, names.1);
-        Err(self.error(Why::Syntax(why), byte))
+        Err(self.error(ErrorKind::Syntax(why), byte))
     }
 
     /// Refuses an oversubscription that contradicts radices and rates.
@@ -248,7 +251,7 @@ impl<'a> Text<'a> {
             "`Oversubscribed` is {ratio}, but radices and speeds give {:.4}",
             down as f64 / up as f64
         );
-        Err(self.error(Why::Syntax(why), given.byte).of(format!("tier {number}")))
+        Err(self.error(ErrorKind::Syntax(why), given.byte).of(format!("tier {number}")))
     }
 }
 
@@ -266,7 +269,7 @@ pub(super) fn builder(
         3 => 3,
         other => {
             let why = format!("`Tiers` is {other}; expected 2 or 3");
-            return Err(read.error(Why::Syntax(why), read.head[1].byte));
+            return Err(read.error(ErrorKind::Syntax(why), read.head[1].byte));
         }
     };
     if count == 2 {
@@ -279,11 +282,11 @@ pub(super) fn builder(
     let pods = read.divide(hosts, per_pod, ("Nodes", "Podsize"), read.head[0].byte)?;
     if count == 2 && pods != 1 {
         let why = format!("`Podsize` is {per_pod}; with two tiers, all {hosts} hosts are in one pod");
-        return Err(read.error(Why::Syntax(why), read.head[2].byte));
+        return Err(read.error(ErrorKind::Syntax(why), read.head[2].byte));
     }
     if tiers[0].bundle != 1 {
         let why = "`Bundle` of tier 0 must be 1: a host has one link".to_owned();
-        return Err(read.error(Why::Syntax(why), read.tiers[0][7].byte));
+        return Err(read.error(ErrorKind::Syntax(why), read.tiers[0][7].byte));
     }
     let lowest_per_pod =
         read.divide(per_pod, tiers[0].down, ("Podsize", "Radix_Down` of `Tier 0"), read.head[2].byte)?;

@@ -1,6 +1,6 @@
 //! Valid attributes of nodes and links in the formats of other programs.
 
-use super::Why;
+use super::ErrorKind;
 use super::attributes::{BACK, FORTH, Tier};
 use super::notes::Notes;
 use super::zoo;
@@ -86,7 +86,7 @@ impl Element {
         self,
         mut attributes: impl Iterator<Item = (&'a str, &'a str)>,
         notes: &mut Notes,
-    ) -> Result<(), Why> {
+    ) -> Result<(), ErrorKind> {
         attributes.try_for_each(|(name, value)| self.check_one(name, value, notes))
     }
 
@@ -111,11 +111,11 @@ impl Element {
         [Self::Node, Self::Undirected, Self::Graph].iter().any(|element| element.knows(name))
     }
 
-    fn check_one(self, name: &str, value: &str, notes: &mut Notes) -> Result<(), Why> {
+    fn check_one(self, name: &str, value: &str, notes: &mut Notes) -> Result<(), ErrorKind> {
         if matches!(self, Self::Graph) {
             // Graphs have titles, dates and sources, which are ignored.
             if Self::Undirected.knows(name) || quantity(name).is_some() {
-                return Err(Why::Syntax(format!(
+                return Err(ErrorKind::Syntax(format!(
                     "`{name}` of the whole graph is not supported: set it on each edge, or in `[fabric]` of the scenario"
                 )));
             }
@@ -131,13 +131,15 @@ impl Element {
             _ => ("links", quantity(name)),
         };
         if matches!(self, Self::Directed) && Self::Undirected.knows(name) {
-            return Err(Why::Syntax(format!(
+            return Err(ErrorKind::Syntax(format!(
                 "`{name}` is for undirected edges: in a directed graph the reverse direction is a separate edge"
             )));
         }
         match misspelt(name, known.iter().copied()).or(meant) {
-            Some(meant) => Err(Why::Syntax(format!("unknown attribute `{name}`: did you mean `{meant}`?"))),
-            None if Self::is_known(name) => Err(Why::Syntax(format!(
+            Some(meant) => {
+                Err(ErrorKind::Syntax(format!("unknown attribute `{name}`: did you mean `{meant}`?")))
+            }
+            None if Self::is_known(name) => Err(ErrorKind::Syntax(format!(
                 "unknown attribute `{name}` of {elements}: expected one of {}, or remove it",
                 known.join(", ")
             ))),

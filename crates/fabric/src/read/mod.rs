@@ -26,7 +26,7 @@ mod ways;
 mod zoo;
 
 pub use self::toml::toml;
-pub use error::{ReadError, Why};
+pub use error::{ErrorKind, ReadError};
 pub use graphml::graphml;
 pub use node_link::node_link;
 
@@ -62,7 +62,7 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
             builder.note(notes.about(path));
             return Ok(builder);
         }
-        _ => return Err(Why::Ending { path: path.to_owned() }.into()),
+        _ => return Err(ErrorKind::Ending { path: path.to_owned() }.into()),
     };
     let mut graph = reader(text(bytes)?, stem, defaults)?;
     let notes = std::mem::take(&mut graph.notes);
@@ -75,7 +75,7 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
 fn text(bytes: &[u8]) -> Result<&str, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-        ReadError::from(Why::NotUtf8).at(valid, valid.len())
+        ReadError::from(ErrorKind::NotUtf8).at(valid, valid.len())
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

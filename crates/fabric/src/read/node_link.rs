@@ -16,7 +16,7 @@ use super::json_text::{same_length, with_strings};
 use super::known::Element;
 use super::notes::Notes;
 use super::ways::Ways;
-use super::{ReadError, Why, zoo};
+use super::{ErrorKind, ReadError, zoo};
 use crate::{Fabric, LinkSpec};
 
 /// A whole file; nodes and edges stay text, so that their positions are known.
@@ -56,14 +56,14 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         let (line, column) = (Some(error.line()), Some(error.column().max(1)));
-        ReadError { line, column, ..Why::Syntax(message.to_owned()).into() }
+        ReadError { line, column, ..ErrorKind::Syntax(message.to_owned()).into() }
     })?;
     let (nodes, edges, called) = file.lists()?;
     let mut notes = Notes::default();
     let of_graph = file.graph_attributes();
     Element::Graph.check(of_graph.keys().map(|name| (name.as_str(), "")), &mut notes)?;
     let name = of_graph.get("name").and_then(Value::as_str).filter(|own| !own.is_empty()).unwrap_or(name);
-    let fails = |why: Why, place: &Place| ReadError::from(why).at(text, place.byte).of(&*place.element);
+    let fails = |why: ErrorKind, place: &Place| ReadError::from(why).at(text, place.byte).of(&*place.element);
     let each = |raw: &RawValue, called: &str, index: usize| {
         let byte = raw.get().as_ptr() as usize - valid.as_ptr() as usize;
         let place = Place { byte, element: format!("{called} {}", index + 1) };
@@ -105,7 +105,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 Entry::Occupied(_) => {
                     let why = "this edge is given twice with different attributes, but `multigraph` is false: remove \
                                one, or set `multigraph` to true";
-                    return Err(fails(Why::Syntax(why.into()), &edge.place));
+                    return Err(fails(ErrorKind::Syntax(why.into()), &edge.place));
                 }
             }
         }
@@ -124,23 +124,23 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
 type Lists<'f, 'a> = (&'f [&'a RawValue], &'f [&'a RawValue], &'static str);
 
 impl<'a> File<'a> {
-    fn lists(&self) -> Result<Lists<'_, 'a>, Why> {
+    fn lists(&self) -> Result<Lists<'_, 'a>, ErrorKind> {
         let (edges, called) = match (&self.edges, &self.links) {
             (Some(_), Some(_)) => {
-                return Err(Why::Syntax("the graph has both `edges` and `links`: keep one".into()));
+                return Err(ErrorKind::Syntax("the graph has both `edges` and `links`: keep one".into()));
             }
             (Some(edges), None) => (edges, "edge"),
             (None, Some(links)) => (links, "link"),
             (None, None) => {
                 return Err(match self.other_form() {
-                    Some(other) => {
-                        Why::Syntax(format!("this is {other}; expected that of networkx.node_link_data"))
-                    }
-                    None => Why::Missing("the list of edges (`edges` or `links`)"),
+                    Some(other) => ErrorKind::Syntax(format!(
+                        "this is {other}; expected that of networkx.node_link_data"
+                    )),
+                    None => ErrorKind::Missing("the list of edges (`edges` or `links`)"),
                 });
             }
         };
-        let nodes = self.nodes.as_ref().ok_or(Why::Missing("the list of nodes (`nodes`)"))?;
+        let nodes = self.nodes.as_ref().ok_or(ErrorKind::Missing("the list of nodes (`nodes`)"))?;
         Ok((nodes, edges, called))
     }
 
@@ -237,10 +237,10 @@ impl Ends {
         Self { key, are_positions }
     }
 
-    fn name_of_node(&self, node: &Attributes, index: usize) -> Result<String, Why> {
+    fn name_of_node(&self, node: &Attributes, index: usize) -> Result<String, ErrorKind> {
         match node.name(self.key, "`id`") {
             // A node of D3 needs no name.
-            Err(Why::Missing(_)) if self.are_positions && self.key != "id" => Ok(index.to_string()),
+            Err(ErrorKind::Missing(_)) if self.are_positions && self.key != "id" => Ok(index.to_string()),
             name => name,
         }
     }
@@ -251,16 +251,16 @@ impl Ends {
         key: &'static str,
         missing: &'static str,
         nodes: &[FileNode],
-    ) -> Result<String, Why> {
+    ) -> Result<String, ErrorKind> {
         if !self.are_positions {
             return edge.name(key, missing);
         }
-        let value = edge.0.get(key).ok_or(Why::Missing(missing))?;
+        let value = edge.0.get(key).ok_or(ErrorKind::Missing(missing))?;
         let at = value.as_u64().and_then(|at| usize::try_from(at).ok());
         let node = at.and_then(|at| nodes.get(at)).ok_or_else(|| {
             let why =
                 format!("`{value}` is not a position in `nodes`; expected a number below {}", nodes.len());
-            Why::Value { key, why }
+            ErrorKind::Value { key, why }
         })?;
         Ok(node.name.clone())
     }
@@ -270,24 +270,24 @@ impl Ends {
 struct Attributes(Map<String, Value>);
 
 impl Attributes {
-    fn of(text: &str) -> Result<Self, Why> {
+    fn of(text: &str) -> Result<Self, ErrorKind> {
         match serde_json::from_str(&with_strings(text)) {
             Ok(Value::Object(map)) => Ok(Self(map)),
-            Ok(_) => Err(Why::Syntax("an object with attributes was expected".into())),
-            Err(error) => Err(Why::Syntax(error.to_string())),
+            Ok(_) => Err(ErrorKind::Syntax("an object with attributes was expected".into())),
+            Err(error) => Err(ErrorKind::Syntax(error.to_string())),
         }
     }
 
     /// The name of a node under `key`.
-    fn name(&self, key: &'static str, missing: &'static str) -> Result<String, Why> {
-        let value = self.0.get(key).ok_or(Why::Missing(missing))?;
+    fn name(&self, key: &'static str, missing: &'static str) -> Result<String, ErrorKind> {
+        let value = self.0.get(key).ok_or(ErrorKind::Missing(missing))?;
         if value.is_f64() && value.as_f64().is_some_and(|number| number.abs() >= EXACT) {
-            return Err(Why::Value {
+            return Err(ErrorKind::Value {
                 key,
                 why: format!("`{value}` is too large for a number: write it as text"),
             });
         }
-        name_of(value).ok_or_else(|| Why::Value { key, why: format!("`{value}` names no node") })
+        name_of(value).ok_or_else(|| ErrorKind::Value { key, why: format!("`{value}` names no node") })
     }
 
     /// The values as text, numbers as written, except those of `names`, which are read separately.
@@ -317,7 +317,7 @@ fn name_of(value: &Value) -> Option<String> {
     }
 }
 
-fn node(attributes: &Attributes, notes: &mut Notes) -> Result<NodeAttributes, Why> {
+fn node(attributes: &Attributes, notes: &mut Notes) -> Result<NodeAttributes, ErrorKind> {
     let texts = attributes.texts(&["id"]);
     Element::Node.check(texts.iter().map(|(name, text)| (*name, text.as_str())), notes)?;
     NodeAttributes::from_text(|key| texts.get(key).map(String::as_str))

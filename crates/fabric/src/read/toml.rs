@@ -37,7 +37,7 @@ use super::attributes::{LinkAttributes, NodeAttributes, Tier};
 use super::error::explain;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::notes::Notes;
-use super::{ReadError, Why};
+use super::{ErrorKind, ReadError};
 use crate::fabric::split_pair;
 use crate::{Fabric, Limit, LinkSpec, Overhead, QueueSpec, Role};
 
@@ -66,7 +66,7 @@ struct NodeTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkTable {
-    between: Between,
+    between: LinkEnds,
     rate: Option<Rate>,
     delay: Option<Duration>,
     queue: Option<QueueSpec>,
@@ -84,7 +84,7 @@ struct LinkTable {
 /// The ends of a link.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected the two ends of a link, such as [\"e0\", \"a1\"] or \"e0-a1\"")]
-enum Between {
+enum LinkEnds {
     Two([String; 2]),
     Text(String),
 }
@@ -105,7 +105,7 @@ pub fn toml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadE
 /// The content of a file.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let why = ReadError::from(Why::Syntax(explain(error.message())));
+        let why = ReadError::from(ErrorKind::Syntax(explain(error.message())));
         match error.span() {
             Some(span) => why.at(text, span.start),
             None => why,
@@ -138,12 +138,12 @@ fn link(
     table: Spanned<LinkTable>,
     names: &BTreeSet<&str>,
     defaults: &LinkSpec,
-) -> Result<FileEdge, (usize, Why)> {
+) -> Result<FileEdge, (usize, ErrorKind)> {
     let byte = table.span().start;
     let table = table.into_inner();
     let (from, to) = match table.between {
-        Between::Two([from, to]) => (from, to),
-        Between::Text(text) => {
+        LinkEnds::Two([from, to]) => (from, to),
+        LinkEnds::Text(text) => {
             let find = |name: &str| names.get(name).map(|name| (*name).to_owned());
             split_pair(&text, find, || names.iter().copied()).map_err(|error| (byte, error.into()))?
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Why;
+use super::ErrorKind;
 use super::attributes::{BACK, FORTH, LinkAttributes, parse, truth};
 use super::known::Element;
 use super::notes::Notes;
@@ -20,7 +20,7 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    /// From the text of each attribute; missing ones come from `defaults`.
+    /// Parses the text of each attribute; missing ones come from `defaults`.
     ///
     /// # Errors
     /// An attribute that seems to be meant for one of Weft's, or an invalid value.
@@ -29,7 +29,7 @@ impl Ways {
         directed: bool,
         defaults: &LinkSpec,
         notes: &mut Notes,
-    ) -> Result<Self, Why> {
+    ) -> Result<Self, ErrorKind> {
         let kind = if directed { Element::Directed } else { Element::Undirected };
         kind.check(texts.iter().map(|(name, text)| (*name, text.as_ref())), notes)?;
         let get = |key: &str| texts.get(key).map(AsRef::as_ref);

@@ -2,7 +2,7 @@
 
 use weft_units::Rate;
 
-use super::Why;
+use super::ErrorKind;
 use super::attributes::parse;
 use super::notes::Notes;
 
@@ -17,7 +17,7 @@ const UNITS: &str = "LinkSpeedUnits";
 ///
 /// # Errors
 /// A speed that is not a number, or whose unit is missing or unknown.
-pub(super) fn speed<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Option<Rate>, Why> {
+pub(super) fn speed<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Option<Rate>, ErrorKind> {
     if get(RAW).is_some() {
         return parse(RAW, get(RAW), |bps| in_unit(bps, "bps"));
     }

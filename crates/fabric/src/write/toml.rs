@@ -32,12 +32,12 @@ struct Link<'a> {
     #[serde(flatten)]
     forth: LinkAttributes,
     #[serde(flatten)]
-    back: Back,
+    back: ReverseAttributes,
 }
 
 /// The attributes of the reverse direction, with names of their own.
 #[derive(Serialize)]
-struct Back {
+struct ReverseAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_back: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ struct Back {
     queue_back: Option<QueueSpec>,
 }
 
-impl Back {
+impl ReverseAttributes {
     /// The attributes of `back` that differ from `forth`.
     fn difference(back: &LinkSpec, forth: &LinkSpec) -> Self {
         let LinkAttributes { rate, delay, overhead, ecn_threshold, queue } =
@@ -80,7 +80,7 @@ pub fn toml(fabric: &Fabric) -> String {
             between: [name(cable[0].from), name(cable[0].to)],
             up: cable[0].up,
             forth: LinkAttributes::difference(&forth, &defaults),
-            back: Back::difference(&back, &forth),
+            back: ReverseAttributes::difference(&back, &forth),
         }
     };
     let file = File {

@@ -311,7 +311,7 @@ fn what_is_wrong_is_refused_at_its_place() {
 fn who_looks_at_switches_alone_needs_no_hosts() {
     let text = "[[node]]\nname = \"s1\"\nrole = \"switch\"\n[[node]]\nname = \"s2\"\nrole = \"switch\"\n\
                 [[link]]\nbetween = [\"s1\", \"s2\"]\nrate = \"1 Gbps\"\n";
-    assert!(matches!(parse("x.toml", text).unwrap_err().why, read::Why::Fabric(FabricError::NoHosts)));
+    assert!(matches!(parse("x.toml", text).unwrap_err().why, read::ErrorKind::Fabric(FabricError::NoHosts)));
     let network = |text: &str| read::network("x.toml", text.as_bytes(), &LinkSpec::default());
     let two = network(text).unwrap();
     assert_eq!((two.host_count(), two.switch_count(), two.links().len()), (0, 2, 2));
@@ -325,7 +325,7 @@ fn hosts_that_are_apart_are_named() {
     let text = TOML.replace("overhead = \"ppp\"", "up = false");
     let error = parse("x.toml", &text).unwrap_err();
     let apart = FabricError::Disconnected { a: "h-0".into(), b: "h1".into(), by_failure: true };
-    assert_eq!(error.why, read::Why::Fabric(apart));
+    assert_eq!(error.why, read::ErrorKind::Fabric(apart));
     assert_eq!(
         error.to_string(),
         "there is no path between hosts `h-0` and `h1`: failed links disconnect them"

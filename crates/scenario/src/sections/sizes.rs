@@ -1,7 +1,7 @@
 //! `sizes` of a `[traffic]` group: a published distribution by name, fixed, uniform, or a CDF file;
 //! optionally cut or scaled.
 
-use weft_traffic::{Knot, Sizes, SizesError, published, read_cdf};
+use weft_traffic::{CdfPoint, Sizes, SizesError, published, read_cdf};
 use weft_units::Bytes;
 
 use super::Resolver;
@@ -44,7 +44,7 @@ enum Form {
     Fixed(Bytes),
     Uniform(Bytes, Bytes),
     Cdf(At<String>),
-    Points(Vec<Knot>),
+    Points(Vec<CdfPoint>),
 }
 
 impl SizesSettings {
@@ -162,7 +162,7 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
 }
 
 /// The points of a CDF.
-fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
+fn points(section: &Section<'_>) -> Option<Vec<CdfPoint>> {
     let node = section.node("points")?;
     let path = section.path_of("points");
     let wrong = |node: &Node, what: &str| {
@@ -176,7 +176,7 @@ fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
     let knots = points.iter().map(|point| match &point.value {
         Value::List(pair) if pair.len() == 2 => {
             let bytes = section.read::<Bytes>(&pair[0], &path)?.value.0 as f64;
-            Some(Knot { bytes, probability: section.read::<f64>(&pair[1], &path)?.value })
+            Some(CdfPoint { bytes, probability: section.read::<f64>(&pair[1], &path)?.value })
         }
         _ => {
             wrong(point, &format!("a point of `{path}`"));

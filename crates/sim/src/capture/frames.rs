@@ -207,7 +207,7 @@ impl Frame {
         Self { length: self.length + weft_wire::PATH_HEADER_LEN as u32, bytes }
     }
 
-    /// With a tag behind its addresses.
+    /// Inserts a tag after the addresses.
     fn tagged(mut self, ethertype: EtherType, tag: [u8; 6]) -> Self {
         self.bytes.splice(12..12, ethertype.0.to_be_bytes().into_iter().chain(tag));
         Self { length: self.length + weft_wire::TAG_LEN as u32, ..self }

@@ -28,12 +28,12 @@ use file::{CaptureFile, is_capture};
 /// The program, as captures name it.
 const APPLICATION: &str = concat!("weft ", env!("CARGO_PKG_VERSION"));
 
-/// What to capture of every run of a sweep.
+/// The frames to capture in every run of a sweep.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The links and flows.
     pub targets: Vec<Target>,
-    /// Where each run has a directory with its captures.
+    /// The directory with a subdirectory of captures for each run.
     pub directory: PathBuf,
     /// The size after which a file takes no more frames.
     pub limit: Bytes,
@@ -47,7 +47,7 @@ pub enum CaptureError {
     /// The run has no such link or flow.
     #[error("cannot capture `{target}` in run {run}: {why}")]
     Unknown {
-        /// What was named.
+        /// The given name.
         target: String,
         /// The run's label.
         run: String,
@@ -94,7 +94,7 @@ struct Missing {
 pub struct RunCaptures {
     missing: Vec<Missing>,
     limit: Bytes,
-    /// Those that exist.
+    /// The number that exists.
     pub existing: usize,
 }
 

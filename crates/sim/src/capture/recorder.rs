@@ -79,7 +79,7 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Whether a frame on `link` is captured.
-    fn wants(&mut self, link: LinkId, seen: &Seen) -> bool {
+    fn match_frame(&mut self, link: LinkId, seen: &Seen) -> bool {
         self.links.as_ref().is_none_or(|links| links.contains(&link))
             && self.flow.as_mut().is_none_or(|flow| flow.owns(seen))
     }
@@ -134,7 +134,7 @@ impl<'a, 'r> Capturing<'a, 'r> {
         }
         let mut built = None;
         for capture in &mut self.captures {
-            if !capture.wants(link, seen) {
+            if !capture.match_frame(link, seen) {
                 continue;
             }
             if capture.file.is_full() {
@@ -150,7 +150,7 @@ impl<'a, 'r> Capturing<'a, 'r> {
         let mut built = None;
         for capture in &mut self.captures {
             if let Some(link) = link
-                && capture.wants(link, seen)
+                && capture.match_frame(link, seen)
             {
                 if capture.file.is_full() {
                     capture.file.leave_out(time, link);

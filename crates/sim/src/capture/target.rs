@@ -9,12 +9,12 @@ use weft_units::LinkId;
 
 use crate::journal::FlowNumber;
 
-/// What the name of a flow begins with.
+/// Prefix of a flow's name.
 const FLOW: &str = "flow:";
 /// The maximum number of neighbours that a message lists.
 const LISTED: usize = 8;
 
-/// What to capture.
+/// The target of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The flow with this number: `flow:17`.
@@ -46,7 +46,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Which frames a file captures.
+/// The frames that a file captures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frames {
     /// All frames on these links.
@@ -56,7 +56,7 @@ pub enum Frames {
     OfFlow(FlowNumber, Option<Vec<LinkId>>),
 }
 
-/// What one file captures of a run.
+/// One capture file of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Subject {
     /// The file's name.
@@ -68,7 +68,7 @@ pub struct Subject {
 }
 
 impl Target {
-    /// What the files of this target capture of a run of `plan`.
+    /// The capture files of this target for a run of `plan`.
     ///
     /// # Errors
     /// A message: the run has no such link or flow.

@@ -39,7 +39,7 @@ pub enum EmulatedError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// The observations do not belong to this run.
@@ -47,7 +47,7 @@ pub enum EmulatedError {
     Observed {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The problem and its position.
         why: String,
     },
     /// The result cannot be written.

@@ -34,7 +34,7 @@ macro_rules! counts {
         pub struct Counts { $(#[doc = $doc] pub $name: Option<u64>,)* }
 
         impl Counts {
-            /// Those of a flow that never started: it sent nothing.
+            /// The counts of a flow that never started.
             const ZERO: Self = Self { $($name: Some(0),)* };
 
             /// These, and of the unknown ones those of `other`.

@@ -17,7 +17,7 @@ const WARM_UP: u64 = 10;
 /// The maximum number of names that a message lists.
 const LISTED: usize = 8;
 
-/// Which flow to follow.
+/// The flow to follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// One that shows an exploration well.

@@ -7,5 +7,5 @@ mod recording;
 mod scene;
 
 pub use choice::{Choice, Chooser};
-pub use recording::{ExploreError, Explored, Recovery, Watch, explore};
-pub use scene::{Begin, Change, Fate, Follower, Frame, Hop, MOST_FRAMES, Scene, What};
+pub use recording::{ExploreError, Explored, RecordingProgress, Recovery, explore};
+pub use scene::{Change, Fate, Follower, Frame, FrameType, Hop, MOST_FRAMES, Scene, SceneStart};

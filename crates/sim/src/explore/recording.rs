@@ -10,7 +10,7 @@ use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, LinkId, Time};
 
 use super::choice::{Choice, Chooser};
-use super::scene::{Begin, Follower, Scene};
+use super::scene::{Follower, Scene, SceneStart};
 use crate::engine::{Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
@@ -59,10 +59,10 @@ fn exploring() -> String {
 
 /// A run's [`Progress`], and the simulated time at which it is expected to finish.
 #[derive(Default)]
-pub struct Watch {
+pub struct RecordingProgress {
     /// The engine's progress.
     pub progress: Progress,
-    /// In picoseconds; 0 until it is known.
+    /// Expected end in picoseconds; 0 until it is known.
     pub goal_ps: AtomicU64,
 }
 
@@ -84,7 +84,7 @@ pub struct Explored {
     pub flow: Flow,
     /// How long an entry stays locked without a reply.
     pub lock: Duration,
-    /// From the first request to the first data over the path found.
+    /// The scene from the first request to the first data over the path found.
     pub exploration: Scene,
     /// The recovery after the path is cut, or why there is none to show.
     pub recovery: Result<Recovery, String>,
@@ -94,7 +94,11 @@ pub struct Explored {
 ///
 /// # Errors
 /// There is no exploration to show.
-pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Explored, ExploreError> {
+pub fn explore(
+    plan: &Plan,
+    choice: &Choice,
+    watches: &[RecordingProgress; 2],
+) -> Result<Explored, ExploreError> {
     if explores(&plan.scheme.name).is_none() {
         return Err(ExploreError::SchemeDoesNotExplore { name: plan.scheme.name.clone() });
     }
@@ -102,7 +106,7 @@ pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Exp
     let flow = chooser.choose(choice).map_err(ExploreError::Flow)?;
     let [first, second] = watches;
     first.goal_ps.store(flow.start.ps(), Ordering::Relaxed);
-    let followed = follow(plan, &flow, Begin::With(chooser.first_kind()), None, first)?;
+    let followed = follow(plan, &flow, SceneStart::With(chooser.first_kind()), None, first)?;
     let through = followed.scene.and_then(|scene| scene.done.map(|done| (scene, done)));
     let unfinished = ExploreError::Unfinished { flow: flow.id.0, end: followed.end };
     let (exploration, done) = through.ok_or(unfinished)?;
@@ -119,7 +123,7 @@ fn cut(
     before: &Scene,
     done: Time,
     left: u64,
-    watch: &Watch,
+    watch: &RecordingProgress,
 ) -> Result<Result<Recovery, String>, ExploreError> {
     let fabric = &plan.fabric;
     let is_host = |node| fabric.node(node).is_host();
@@ -146,7 +150,7 @@ fn cut(
     }
     let failed_at = done + quarter.min(CUT_AFTER);
     watch.goal_ps.store(failed_at.ps(), Ordering::Relaxed);
-    let begin = Begin::Before(Time::from_ps(failed_at.ps() - lead.ps()), failed_at);
+    let begin = SceneStart::Before(Time::from_ps(failed_at.ps() - lead.ps()), failed_at);
     let followed = follow(plan, flow, begin, Some(Fault::of_cable(failed_at, FaultKind::Fail, link)), watch)?;
     let over = followed.all_delivered.is_some();
     Ok(match followed.scene {
@@ -168,9 +172,9 @@ struct Followed {
 fn follow(
     plan: &Plan,
     flow: &Flow,
-    begin: Begin,
+    begin: SceneStart,
     fault: Option<Fault>,
-    watch: &Watch,
+    watch: &RecordingProgress,
 ) -> Result<Followed, ExploreError> {
     let limit = Time::ZERO + plan.run.limit;
     let limit = fault.as_ref().map_or(limit, |fault| limit.min(fault.at + PATIENCE));

@@ -27,7 +27,7 @@ pub struct Hop {
     /// The link.
     pub link: LinkId,
     /// The frame as sent on this link.
-    pub what: What,
+    pub what: FrameType,
     /// Length of its IP packet.
     pub ip_bytes: u16,
     /// When it was handed to the link's queue.
@@ -38,7 +38,7 @@ pub struct Hop {
 
 /// A frame's type, as far as a scene distinguishes frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct What {
+pub struct FrameType {
     /// The kind of frame.
     pub kind: Kind,
     /// TCP flags.
@@ -47,7 +47,7 @@ pub struct What {
     pub payload: u16,
 }
 
-impl What {
+impl FrameType {
     fn of(header: &Header) -> Self {
         Self { kind: header.kind, flags: header.tcp_flags, payload: header.payload }
     }
@@ -83,9 +83,9 @@ impl What {
 /// How a frame ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It went no further, for this reason.
+    /// The frame was dropped, for this reason.
     Dropped(DropReason),
-    /// It reached the switch it was addressed to.
+    /// The frame reached the switch it was addressed to.
     Consumed,
     /// A host received it.
     Delivered,
@@ -105,7 +105,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where it ended: at a node, or on a link (in its queue, or refused by it).
+    /// The place where the frame ended: a node, or a link (in its queue, or refused by it).
     pub fn last_place(&self, fabric: &Fabric) -> Option<Result<NodeId, LinkId>> {
         let last = self.hops.last()?;
         Some(if last.crossed.is_some() { Ok(fabric.link(last.link).to) } else { Err(last.link) })
@@ -151,7 +151,7 @@ pub struct Scene {
 
 /// When a scene starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Begin {
+pub enum SceneStart {
     /// When the flow first sends a frame of this kind.
     With(Kind),
     /// At the first time; a link fails at the second.
@@ -164,7 +164,7 @@ pub struct Follower<'a> {
     stop: &'a AtomicBool,
     flow: Flow,
     header: Header,
-    begin: Begin,
+    begin: SceneStart,
     live: HashMap<PacketId, Frame>,
     /// Non-TCP frames in flight when the scene started (such as copies of an ARP Request) and their
     /// copies; they are not part of it.
@@ -180,7 +180,7 @@ pub struct Follower<'a> {
 impl<'a> Follower<'a> {
     /// Follows `flow` from `begin` until its data arrives over the path in the switches' entries, then
     /// sets `stop`.
-    pub fn new(fabric: &'a Fabric, flow: &Flow, begin: Begin, stop: &'a AtomicBool) -> Self {
+    pub fn new(fabric: &'a Fabric, flow: &Flow, begin: SceneStart, stop: &'a AtomicBool) -> Self {
         let header = Header {
             src: Mac::of_host(flow.src.0),
             dst: Mac::of_host(flow.dst.0),
@@ -270,13 +270,13 @@ impl<'a> Follower<'a> {
             if self.earlier.contains(&id) || !self.concerns(header) {
                 return;
             }
-            if self.begin == Begin::With(header.kind) {
+            if self.begin == SceneStart::With(header.kind) {
                 self.begin_now(time);
             }
             self.new_frame(id, None);
         }
         if let Some(frame) = self.live.get_mut(&id) {
-            let (what, ip_bytes) = (What::of(header), header.ip_bytes);
+            let (what, ip_bytes) = (FrameType::of(header), header.ip_bytes);
             frame.hops.push(Hop { link, what, ip_bytes, sent: time, crossed: None });
         }
     }
@@ -314,8 +314,8 @@ impl<'a> Follower<'a> {
     fn may_end(&self, time: Time) -> bool {
         self.begun
             && match self.begin {
-                Begin::With(_) => true,
-                Begin::Before(_, failure) => time > failure,
+                SceneStart::With(_) => true,
+                SceneStart::Before(_, failure) => time > failure,
             }
     }
 
@@ -360,7 +360,7 @@ impl Recorder for Follower<'_> {
         if self.is_over() {
             return;
         }
-        if let Begin::Before(begin, _) = self.begin
+        if let SceneStart::Before(begin, _) = self.begin
             && time >= begin
         {
             self.begin_now(begin);

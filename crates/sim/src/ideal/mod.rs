@@ -197,7 +197,7 @@ mod tests {
         fabric.build().unwrap()
     }
 
-    /// In milliseconds.
+    /// The ideal completion time in milliseconds.
     fn time(fabric: &Fabric, mptcp: Mptcp, bytes: u64) -> f64 {
         let ideal = Ideal::new(fabric, &linux(mptcp));
         ideal.fct(fabric, &EqualCost::compute(fabric), &flow(0, 1, bytes)).0.as_secs_f64() * 1e3

@@ -34,7 +34,7 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// Those of a flow of `bytes`.
+    /// The segments of a flow of `bytes`.
     pub(super) fn of(framing: &Framing, bytes: u64) -> Self {
         let (packets, rest) = framing.packets(bytes);
         let last = u64::from(framing.headers) + u64::from(rest);

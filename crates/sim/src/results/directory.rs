@@ -8,7 +8,7 @@ use parquet::errors::ParquetError;
 use thiserror::Error;
 use weft_scenario::Plan;
 
-use super::steady::Steady;
+use super::steady::GrowthTest;
 use super::summary::Summary;
 use super::table::Table;
 use super::temporary::{Temporary, temporary_of};
@@ -37,7 +37,7 @@ pub struct ResultWriter<'a> {
     flows: Table,
     series: Table,
     summary: Summary,
-    steady: Steady<'a>,
+    steady: GrowthTest<'a>,
     link_labels: Vec<String>,
     failure: Option<ResultError>,
 }
@@ -73,7 +73,7 @@ impl<'a> ResultWriter<'a> {
             flows,
             series,
             summary: Summary::new(plan.traffic.classes.len()),
-            steady: Steady::new(plan),
+            steady: GrowthTest::new(plan),
             link_labels: link_labels.collect(),
             failure: None,
         })
@@ -90,7 +90,7 @@ impl<'a> ResultWriter<'a> {
     }
 
     /// Whether the flows so far were in a steady state.
-    pub const fn steady(&self) -> &Steady<'a> {
+    pub const fn steady(&self) -> &GrowthTest<'a> {
         &self.steady
     }
 

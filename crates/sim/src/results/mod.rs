@@ -14,7 +14,7 @@ mod temporary;
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
 pub use directory::{FILES, ResultError, ResultWriter};
 pub(crate) use document::summary;
-pub use steady::{ARRIVED, Growth, Steady};
+pub use steady::{ARRIVED, Growth, GrowthTest};
 pub use summary::Summary;
 pub use table::{Cell, Column, Kind};
 pub use temporary::is_temporary;

@@ -1,8 +1,8 @@
-//! [`Steady`]: whether a run was in a steady state, so that its means do not depend on its length.
+//! [`GrowthTest`]: whether a run was in a steady state, so that its means do not depend on its length.
 //!
-//! Only flows that arrive over time can be in one: at a rate or, without such flows, in a list or trace with many starts.
-//! What they have offered and what has arrived follow from their starts and ends, as if each arrived evenly in between. So the
-//! judgement costs a run nothing while it is simulated, and an emulated run gets the same one.
+//! Only flows that arrive over time can be: at a rate or, without such flows, in a list or trace with many starts.
+//! Offered and received bytes follow from their starts and ends, as if each flow arrived evenly in between. The test
+//! therefore costs nothing during a simulation, and applies to emulated runs, too.
 
 use serde_json::{Value, json};
 use weft_scenario::Plan;
@@ -16,12 +16,12 @@ use crate::record::ControllerReport;
 /// Parts of the judged time, as results show them, and slots of a part, between which chance is measured.
 const PARTS: usize = 5;
 const SLOTS: usize = 4;
-/// The slots from the second part on, of which the first and the second half are compared.
+/// The slots from the second part on, whose first and second half are compared.
 const COMPARED: usize = (PARTS - 1) * SLOTS;
 /// A run shorter than this many ideal times of its longest flow may be too short.
 const LONGEST: u64 = 10;
-/// It is, if less than this share of the bytes has arrived at the end of arrivals. Several runs of one point are judged by
-/// their sum.
+/// Such a run is too short if less than this share of the bytes has arrived at the end of arrivals. Several runs of one
+/// point are judged by their sum.
 pub const ARRIVED: f64 = 0.8;
 /// Backlog below this share of all offered bytes changes no mean.
 const MATTERS: f64 = 0.002;
@@ -35,7 +35,7 @@ const CORRELATION: (f64, f64) = (0.3, 0.9);
 const REMAINS: f64 = 0.4;
 
 /// The flows of a run that arrive over time, summed while rows are written.
-pub struct Steady<'a> {
+pub struct GrowthTest<'a> {
     plan: &'a Plan,
     /// When judging starts and ends; `None` if no flow arrives over time.
     span: Option<(Time, Time)>,
@@ -54,8 +54,8 @@ pub struct Steady<'a> {
     longest: Duration,
 }
 
-impl<'a> Steady<'a> {
-    /// Nothing has been seen of the flows of `plan`.
+impl<'a> GrowthTest<'a> {
+    /// Creates a test that has seen no flows of `plan` yet.
     pub fn new(plan: &'a Plan) -> Self {
         let arriving = || plan.traffic.flows.iter().filter(|flow| plan.traffic.over_time.has(flow.id));
         let (first, last) = (arriving().next(), arriving().next_back());
@@ -94,7 +94,7 @@ impl<'a> Steady<'a> {
         if !self.plan.traffic.over_time.has(flow.id) || flow.start > to {
             return;
         }
-        // Datagrams that are lost do not wait: what is left of such a flow is gone when its source ends.
+        // Lost datagrams do not wait: the rest of such a flow is gone when its source ends.
         let lost = matches!(self.plan.transport.protocol, Protocol::Udp(_));
         let end = row.end.or_else(|| lost.then_some(flow.start + row.ideal?));
         let of = Waiting { bytes: flow.bytes as f64, start: seconds(flow.start), end: end.map(seconds) };
@@ -224,7 +224,7 @@ impl<'a> Steady<'a> {
         (self.squares + self.added.1.powi(2)).sqrt()
     }
 
-    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them.
+    /// The reason why switch tables are out of range: rules are requested faster than a switch installs them.
     ///
     /// There is no rate to judge if no flow arrives at one and all start within the ideal time of the longest: the rules of a
     /// burst are late once, those of a rate ever later.
@@ -293,8 +293,8 @@ impl Growth {
         (grows && is_certain).then(|| self.described())
     }
 
-    /// How the backlog grows, if it does so in each part and keeps much of what is offered: in a list, whose arrivals are given,
-    /// that is no chance, however few the flows are.
+    /// The growth of the backlog, if it grows in each part and keeps much of the offered load: in a list, whose
+    /// arrivals are given, that is not chance, however few the flows are.
     fn steadily(&self) -> Option<String> {
         let keeps = self.backlog.is_sorted() && self.arrived_share() < ARRIVED;
         keeps.then(|| self.described())

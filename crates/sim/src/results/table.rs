@@ -55,13 +55,13 @@ pub struct Column {
 pub enum Cell<'a> {
     /// Unknown, or none.
     Null,
-    /// For [`Kind::Text`].
+    /// A value of [`Kind::Text`].
     Text(&'a str),
-    /// For [`Kind::Int32`] and [`Kind::Int64`].
+    /// A value of [`Kind::Int32`] or [`Kind::Int64`].
     Whole(i64),
-    /// For [`Kind::Float64`].
+    /// A value of [`Kind::Float64`].
     Real(f64),
-    /// For [`Kind::Bool`].
+    /// A value of [`Kind::Bool`].
     Flag(bool),
 }
 
@@ -83,7 +83,7 @@ impl From<u64> for Cell<'_> {
     }
 }
 
-/// Cells of what is a whole number.
+/// Implements cells for whole numbers.
 macro_rules! whole {
     ($($value:ty: |$number:ident| $u64:expr),*) => {
         $(impl From<$value> for Cell<'_> {

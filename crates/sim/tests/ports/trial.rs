@@ -6,7 +6,7 @@ use weft_fabric::Fabric;
 use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::Fault;
 use weft_sim::probe::Probe;
-use weft_sim::record::{Kept, RunReport};
+use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_switching::conweave::ConWeave;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, SchemeSpec, Switch};
@@ -127,8 +127,8 @@ impl<'a> Trial<'a> {
     }
 
     /// Runs it, and checks that every packet is accounted for.
-    pub fn run(&self) -> (RunReport, Kept) {
-        let (fabric, mut kept) = (self.fabric, Kept::default());
+    pub fn run(&self) -> (RunReport, MemoryRecorder) {
+        let (fabric, mut kept) = (self.fabric, MemoryRecorder::default());
         let setup = Setup {
             fabric,
             flows: &self.flows,

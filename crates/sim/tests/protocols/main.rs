@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use weft_scenario::{Plan, Scenario};
 use weft_sim::engine::Progress;
-use weft_sim::record::{Kept, RunReport};
+use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_sim::run::run_own;
 use weft_switching::ecmp::Ecmp;
 
@@ -37,8 +37,8 @@ fn planned(text: &str, fabric: &str) -> Plan {
 }
 
 /// The outcome of a plan on this number of threads, in which every packet is accounted for.
-fn run(plan: &Plan, threads: usize) -> (RunReport, Kept) {
-    let mut kept = Kept::default();
+fn run(plan: &Plan, threads: usize) -> (RunReport, MemoryRecorder) {
+    let mut kept = MemoryRecorder::default();
     let ecmp = |routes: &Arc<_>| Ecmp::new(Arc::clone(routes), plan.seed, &plan.scheme);
     let report = run_own(plan, ecmp, threads, &Progress::default(), &mut kept);
     assert!(report.counters.is_conserved(), "{:?}", report.counters);
@@ -47,7 +47,7 @@ fn run(plan: &Plan, threads: usize) -> (RunReport, Kept) {
 }
 
 /// Checks that several threads have the same results as one; returns these.
-fn run_with_threads(plan: &Plan) -> (RunReport, Kept) {
+fn run_with_threads(plan: &Plan) -> (RunReport, MemoryRecorder) {
     let said = |threads| {
         let (mut report, kept) = run(plan, threads);
         report.state_bytes = 0;

@@ -1,4 +1,4 @@
-//! From text and flags to a [`Config`]: all errors are reported at once, each with its position.
+//! Parses text and flags into a [`Config`]: all errors are reported at once, each with its position.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;

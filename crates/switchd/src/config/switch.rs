@@ -34,7 +34,7 @@ pub struct Config {
     pub hello_interval: Duration,
     /// The hold time of our Hellos.
     pub hello_hold: Duration,
-    /// Who may use the control socket.
+    /// Users who may use the control socket.
     pub control: Access,
     /// The TCP address where metrics are served.
     pub metrics: Option<SocketAddr>,
@@ -52,7 +52,7 @@ pub struct Config {
     pub tagging: Tagging,
 }
 
-/// Who may use the control socket.
+/// Users who may use the control socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
     /// The group of the socket; the daemon's by default.

@@ -20,12 +20,12 @@ const RETURN: u16 = 0x06;
 const PACKET_TYPE: u32 = 0xffff_f000 + 4;
 const INTERFACE: u32 = 0xffff_f000 + 8;
 
-/// Which frames to receive.
+/// The frames to receive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Those that arrive.
+    /// Frames that arrive.
     Received,
-    /// Those that leave.
+    /// Frames that leave.
     Sent,
     /// Both.
     Both,

@@ -1,4 +1,4 @@
-//! What a daemon takes over from the previous one, and what it removes.
+//! Takes over the state of the previous daemon, and removes its leftovers.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::layout::{self, MAX_PORTS, NEVER};
 use crate::pins::Hook;
 
 /// Leftovers of the previous daemon.
-pub struct Left {
+pub struct Leftovers {
     /// Port numbers that now belong to another interface, or to none.
     others: Vec<u16>,
     /// Attachments to remove: hook, interface and pin.
@@ -22,10 +22,10 @@ pub struct Left {
 }
 
 /// Takes over the port roles of the previous daemon. Nothing is changed outside this process.
-pub fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal> {
+pub fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Leftovers, Refusal> {
     let now = clock::now();
     let hold = switch.config.hello_hold.ps() / 1000;
-    let mut left = Left { others: Vec::new(), attachments: Vec::new() };
+    let mut left = Leftovers { others: Vec::new(), attachments: Vec::new() };
     for (hook, number, name, path) in switch.pins.attachments()? {
         let ours = switch.config.ports.get(usize::from(number)) == Some(&name);
         if !ours {
@@ -48,8 +48,7 @@ pub fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refu
         if before.ifindex != interface.index || !interface.up {
             continue;
         }
-        if let Some(role) =
-            Port::told_before(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
+        if let Some(role) = Port::role_in(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric)
         {
             port.role = role;
             port.led_to = role.leads_to();
@@ -64,7 +63,7 @@ pub fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refu
 
 /// Removes the leftovers of the previous daemon once the new program forwards; returns the port numbers that now
 /// belong to another interface, or to none.
-pub fn settle(switch: &mut Switch, interfaces: &[Interface], left: Left) -> Result<Vec<u16>, Refusal> {
+pub fn settle(switch: &mut Switch, interfaces: &[Interface], left: Leftovers) -> Result<Vec<u16>, Refusal> {
     for (hook, name, path) in left.attachments {
         tracing::info!(interface = name, ?hook, path = %path.display(), "detached the program of the previous daemon");
         detach(hook, &name, &path)?;

@@ -38,7 +38,7 @@ impl Snapshot {
             ports: switch
                 .ports
                 .iter()
-                .map(|port| port.told(switch.config.tier, switch.config.mode.has_gates()))
+                .map(|port| port.entry(switch.config.tier, switch.config.mode.has_gates()))
                 .collect(),
             sockets: switch.ports.iter().map(|port| port.socket.clone()).collect(),
             fixed_order: switch.plane.settings().fixed_order != 0,
@@ -51,8 +51,8 @@ impl Snapshot {
             if !self.fixed_order {
                 shuffle(&mut ports);
             }
-            let told = |port: u16| self.ports.get(usize::from(port));
-            ports.sort_by_key(|port| told(*port).is_some_and(|port| port.last_resort != 0));
+            let entry = |port: u16| self.ports.get(usize::from(port));
+            ports.sort_by_key(|port| entry(*port).is_some_and(|port| port.last_resort != 0));
             for port in ports {
                 let Some(Some(socket)) = self.sockets.get(usize::from(port)) else { continue };
                 for _ in 0..TRIES {
@@ -127,20 +127,20 @@ fn look_through(
     let snapshot = Snapshot::take(shared);
     let began = Instant::now();
     let done = decide(&snapshot.tables, &snapshot.ports);
-    let may_say = || shared.lock().quiet.may_say(number, what, clock::now());
+    let admitted = || shared.lock().quiet.admit(number, what, clock::now());
     match done {
         Ok(done) => {
             let (frames, recovering) = (done.frames.len(), done.locked.len());
             snapshot.send(done.frames);
             if frames > 0
-                && let Some(left_out) = may_say()
+                && let Some(left_out) = admitted()
             {
                 let ms = began.elapsed().as_millis() as u64;
                 tracing::info!(port = number, frames, recovering, ms, left_out, "{what}");
             }
         }
         Err(error) => {
-            if let Some(left_out) = may_say() {
+            if let Some(left_out) = admitted() {
                 tracing::error!(port = number, %error, left_out, "{what}");
             }
         }
@@ -157,8 +157,8 @@ pub async fn sweep(shared: Shared) {
         match swept {
             Ok(Ok(sizes)) => shared.lock().sizes = sizes,
             Ok(Err(error)) => {
-                let may_say = shared.lock().quiet.may_say(0, "sweep", clock::now());
-                if let Some(left_out) = may_say {
+                let admitted = shared.lock().quiet.admit(0, "sweep", clock::now());
+                if let Some(left_out) = admitted {
                     tracing::error!(%error, left_out, "sweeping the tables failed");
                 }
             }

@@ -20,10 +20,10 @@ const SELDOM: u32 = 50;
 /// How a carrier change is noticed.
 enum Way {
     /// The kernel reports it at once.
-    Told,
-    /// By the kernel's count of changes, which is read without a lock.
+    Notified,
+    /// The kernel's count of changes is read, without a lock.
     Counted(File, Option<u64>),
-    /// By querying the driver at each poll, which takes the lock of all interfaces (RTNL).
+    /// The driver is queried at each poll, which takes the lock of all interfaces (RTNL).
     Asked,
 }
 
@@ -37,18 +37,18 @@ struct Watched {
 
 impl Watched {
     fn new(interface: Interface) -> Self {
-        let way = match (interface.told_at_once, counter(&interface)) {
-            (true, _) => Way::Told,
+        let way = match (interface.notifies_at_once, counter(&interface)) {
+            (true, _) => Way::Notified,
             (false, Some(file)) => Way::Counted(file, None),
             (false, None) => Way::Asked,
         };
         Self { interface, way, carrier: None }
     }
 
-    /// Whether the kernel has to be asked for the state of the interface.
+    /// Queries the driver if needed; returns whether it and the kernel disagree for the first time.
     fn look(&mut self, seldom: bool) -> bool {
         let asks = match &mut self.way {
-            Way::Told => seldom,
+            Way::Notified => seldom,
             Way::Asked => true,
             Way::Counted(file, count) => {
                 let now = read(file);
@@ -60,7 +60,7 @@ impl Watched {
                 seldom
             }
         };
-        // If driver and kernel disagree, the interface is looked at once, not at every poll.
+        // A disagreement of driver and kernel is reported once, not at every poll.
         asks && ethtool::carrier(&self.interface.name).is_ok_and(|has| {
             let before = self.carrier.replace(has);
             before != Some(has) && has != self.interface.up
@@ -141,7 +141,7 @@ mod tests {
             ethernet: false,
             bridge: false,
             controller: None,
-            told_at_once: false,
+            notifies_at_once: false,
         }
     }
 

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
-use super::request::{Asked, Limit, number, read};
+use super::request::{Limit, QueryResult, number, read};
 use super::shared::Shared;
 use super::switch::Switch;
 use super::{background, exposition, reload, report, trace};
@@ -96,9 +96,9 @@ impl Hidden {
         let app = router(shared.clone());
         let (last, end) = oneshot::channel();
         let task = tokio::spawn(async move {
-            let told = async { end.await.unwrap_or_default() };
+            let stopped = async { end.await.unwrap_or_default() };
             // It cannot fail once it listens.
-            let _ = axum::serve(listener, app).with_graceful_shutdown(told).await;
+            let _ = axum::serve(listener, app).with_graceful_shutdown(stopped).await;
         });
         Ok(Control { path, last, task })
     }
@@ -168,12 +168,12 @@ async fn table(
     read.map_err(internal)?.map(Json).map_err(internal)
 }
 
-async fn hosts(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
+async fn hosts(State(shared): State<Shared>, asked: QueryResult<Limit>) -> Answer {
     let Limit { limit } = read(asked)?;
     table(shared, move |names, tables| report::hosts(&names, &tables, limit)).await
 }
 
-async fn paths(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
+async fn paths(State(shared): State<Shared>, asked: QueryResult<Limit>) -> Answer {
     let Limit { limit } = read(asked)?;
     table(shared, move |names, tables| report::paths(&names, &tables, limit)).await
 }
@@ -211,12 +211,12 @@ async fn undrain(State(shared): State<Shared>, PathOf(port): PathOf<String>) -> 
 
 /// The table to flush; both by default.
 #[derive(Deserialize)]
-struct What {
+struct FlushQuery {
     what: Option<String>,
 }
 
-async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
-    let What { what } = read(asked)?;
+async fn flush(State(shared): State<Shared>, asked: QueryResult<FlushQuery>) -> Answer {
+    let FlushQuery { what } = read(asked)?;
     let (hosts, paths) = match what.as_deref() {
         None => (true, true),
         Some("hosts") => (true, false),

@@ -17,9 +17,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Frames dropped up to the last poll.
 #[derive(Default)]
 struct Before {
-    /// By a rate limit, on all ports together; `None` before the first poll.
+    /// Drops by a rate limit, on all ports together; `None` before the first poll.
     limited: Option<u64>,
-    /// For any reason, by ingress port.
+    /// Drops for any reason, by ingress port.
     dropped: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ pub async fn watch(shared: Shared) {
                         |port| ports.get(usize::from(port)).is_some_and(|port| port.role == Role::Host);
                     let worst = before.worst(limited, of_ports, is_host);
                     if let Some((number, frames)) = worst
-                        && let Some(left_out) = switch.quiet.may_say(number, "excess", now)
+                        && let Some(left_out) = switch.quiet.admit(number, "excess", now)
                         && let Some(port) = switch.ports.get(usize::from(number))
                     {
                         tracing::warn!(
@@ -75,7 +75,7 @@ pub async fn watch(shared: Shared) {
                     }
                 }
                 Err(error) => {
-                    if let Some(left_out) = switch.quiet.may_say(0, "counters", now) {
+                    if let Some(left_out) = switch.quiet.admit(0, "counters", now) {
                         tracing::error!(%error, left_out, "reading the drop counters failed");
                     }
                 }

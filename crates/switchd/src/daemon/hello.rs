@@ -35,9 +35,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Whether Hellos are due at `now`; if so, the next ones are due an interval later. Hellos missed while the daemon was
-    /// stopped are not sent later.
-    pub fn is_due(&mut self, now: u64, interval: u64) -> bool {
+    /// If Hellos are due at `now`, schedules the next ones an interval later and returns true. Hellos missed while
+    /// the daemon was stopped are not sent later.
+    pub fn take_due(&mut self, now: u64, interval: u64) -> bool {
         let is_due = now >= self.next;
         if is_due {
             self.next = (self.next + interval).max(now + interval / 2);
@@ -101,7 +101,7 @@ impl Hellos {
         if hello.switch.0 == self.id {
             return Err("own");
         }
-        if key.is_some() && !self.memory.is_new((hello.switch.0, hello.port), hello.sequence) {
+        if key.is_some() && !self.memory.accept((hello.switch.0, hello.port), hello.sequence) {
             return Err("replay");
         }
         Ok((hello, key))
@@ -122,8 +122,8 @@ mod tests {
             if now >= 2000 {
                 return times;
             }
-            assert!(schedule.is_due(now, INTERVAL));
-            assert!(!schedule.is_due(now, INTERVAL), "once");
+            assert!(schedule.take_due(now, INTERVAL));
+            assert!(!schedule.take_due(now, INTERVAL), "once");
             times.push(now);
         }
     }

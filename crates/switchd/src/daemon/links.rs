@@ -37,7 +37,7 @@ pub struct Interface {
     pub controller: Option<u32>,
     /// Whether the kernel reports carrier changes at once: it is an end of a virtual link, or stacked on another
     /// interface.
-    pub told_at_once: bool,
+    pub notifies_at_once: bool,
 }
 
 /// A change of an interface.
@@ -63,7 +63,7 @@ fn read(message: LinkMessage) -> Interface {
         ethernet: message.header.link_layer_type == LinkLayerType::Ether,
         bridge: false,
         controller: None,
-        told_at_once: false,
+        notifies_at_once: false,
     };
     for attribute in message.attributes {
         match attribute {
@@ -77,7 +77,7 @@ fn read(message: LinkMessage) -> Interface {
                 interface.bridge = infos.iter().any(kind);
             }
             // Equal indices of two namespaces mean nothing.
-            LinkAttribute::Link(index) => interface.told_at_once = index > 0 && index != interface.index,
+            LinkAttribute::Link(index) => interface.notifies_at_once = index > 0 && index != interface.index,
             LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
             _ => {}
         }

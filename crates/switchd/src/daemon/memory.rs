@@ -76,8 +76,8 @@ impl Memory {
         })
     }
 
-    /// Whether a number is greater than all received from this sender; if so, it is remembered.
-    pub fn is_new(&mut self, sender: Sender, sequence: u64) -> bool {
+    /// Accepts a number greater than all received from this sender, and remembers it; returns whether it did.
+    pub fn accept(&mut self, sender: Sender, sequence: u64) -> bool {
         let known = self.senders.get(&sender).copied();
         if known.is_some_and(|(_, known)| known >= sequence) {
             return false;
@@ -100,25 +100,25 @@ mod tests {
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.next(1000), 1000);
         assert_eq!(memory.next(500), 1001);
-        assert!(memory.is_new((0, 1), 5), "0 is a switch id like any other");
-        assert!(memory.is_new((7, 1), 5));
-        assert!(!memory.is_new((7, 1), 5));
+        assert!(memory.accept((0, 1), 5), "0 is a switch id like any other");
+        assert!(memory.accept((7, 1), 5));
+        assert!(!memory.accept((7, 1), 5));
         drop(memory);
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.next(10), 1002);
         for switch in [0, 7] {
             assert!(
-                !memory.is_new((switch, 1), 5),
+                !memory.accept((switch, 1), 5),
                 "a replay from {switch} is still refused after a restart"
             );
         }
-        assert!(memory.is_new((7, 2), 5));
+        assert!(memory.accept((7, 2), 5));
         drop(memory);
         let mut memory = Memory::open(&path).unwrap();
         for sender in [(0, 1), (7, 1), (7, 2)] {
-            assert!(!memory.is_new(sender, 5), "{sender:?} has kept its place");
+            assert!(!memory.accept(sender, 5), "{sender:?} has kept its place");
         }
-        assert!(memory.is_new((7, 1), 6));
+        assert!(memory.accept((7, 1), 6));
         std::fs::remove_file(&path).unwrap();
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn a_hole_is_no_sender_and_of_a_sender_that_is_there_twice_the_larger_number_counts() {
         let path = std::env::temp_dir().join(format!("weft-memory-holes-{}", std::process::id()));
         let mut memory = Memory::open(&path).unwrap();
-        assert!(memory.is_new((0, 0), 9));
+        assert!(memory.accept((0, 0), 9));
         // Places 2, 4 and 6 are holes.
         for (place, sender, sequence) in [(3, (7, 1), 8), (5, (7, 1), 6), (7, (7, 2), 4)] {
             memory.write(place, sender, sequence);
@@ -135,9 +135,9 @@ mod tests {
             memory = Memory::open(&path).unwrap();
             assert_eq!(memory.senders.len(), senders);
             for (sender, sequence) in [((0, 0), 9), ((7, 1), 8), ((7, 2), 4)] {
-                assert!(!memory.is_new(sender, sequence), "{sender:?}");
+                assert!(!memory.accept(sender, sequence), "{sender:?}");
             }
-            (8..11).for_each(|switch| assert_eq!(memory.is_new((switch, 0), 1), senders == 3));
+            (8..11).for_each(|switch| assert_eq!(memory.accept((switch, 0), 1), senders == 3));
         }
         std::fs::remove_file(&path).unwrap();
     }
@@ -146,12 +146,12 @@ mod tests {
     fn a_full_memory_forgets_the_oldest_and_takes_its_place() {
         let path = std::env::temp_dir().join(format!("weft-memory-full-{}", std::process::id()));
         let mut memory = Memory::open(&path).unwrap();
-        assert!((0..MOST as u64 + 10).all(|switch| memory.is_new((switch + 1, 0), 100 + switch)));
+        assert!((0..MOST as u64 + 10).all(|switch| memory.accept((switch + 1, 0), 100 + switch)));
         drop(memory);
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.senders.len(), MOST);
-        assert!(!memory.is_new((MOST as u64 + 10, 0), 100));
-        assert!(memory.is_new((1, 0), 100));
+        assert!(!memory.accept((MOST as u64 + 10, 0), 100));
+        assert!(memory.accept((1, 0), 100));
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -19,7 +19,7 @@ const MOST: usize = 4;
 
 /// The log line about a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct News {
+struct MoveReport {
     address: u64,
     /// Moves since its last log line, or since it appeared.
     times: u64,
@@ -28,29 +28,29 @@ struct News {
     last: Move,
 }
 
-/// What has been logged about a station.
+/// The last log line about a station.
 #[derive(Clone, Copy)]
 struct Known {
     /// Its moves that have been logged, or that happened under an earlier daemon.
     count: u64,
-    /// It did not move between the last of these and this time.
+    /// The station did not move between the last of these moves and this time.
     since: u64,
-    /// It is not logged again before this time.
+    /// No log line about it before this time.
     silent_until: u64,
 }
 
-/// What has been logged about each station in the kernel's table.
+/// The log lines about each station in the kernel's table.
 #[derive(Default)]
-struct Said {
+struct MoveLog {
     stations: HashMap<u64, Known>,
     /// When the table was last read; `None`: never.
     looked: Option<u64>,
 }
 
-impl Said {
+impl MoveLog {
     /// The new moves in the table at `now`, of at most [`MOST`] stations; the others follow later. Moves left by an
     /// earlier daemon are not new.
-    fn news(&mut self, table: &[(u64, Move)], now: u64) -> Vec<News> {
+    fn news(&mut self, table: &[(u64, Move)], now: u64) -> Vec<MoveReport> {
         let looked = self.looked.replace(now);
         let there: HashSet<u64> = table.iter().map(|(address, _)| *address).collect();
         self.stations.retain(|address, _| there.contains(address));
@@ -79,17 +79,17 @@ impl Said {
     }
 
     /// The log line about a station, recorded as logged.
-    fn say(&mut self, address: u64, last: Move, now: u64) -> News {
-        let said = Known { count: last.count, since: now, silent_until: now + GAP };
-        let before = self.stations.insert(address, said).unwrap_or(Known { count: 0, ..said });
+    fn say(&mut self, address: u64, last: Move, now: u64) -> MoveReport {
+        let logged = Known { count: last.count, since: now, silent_until: now + GAP };
+        let before = self.stations.insert(address, logged).unwrap_or(Known { count: 0, ..logged });
         let seconds = (now - before.since).div_ceil(1_000_000_000).max(1);
-        News { address, times: last.count - before.count, seconds, last }
+        MoveReport { address, times: last.count - before.count, seconds, last }
     }
 }
 
 /// Logs stations that move, until the task is aborted.
 pub async fn watch(shared: Shared) {
-    let mut said = Said::default();
+    let mut log = MoveLog::default();
     loop {
         let tables = shared.lock().plane.tables().clone();
         let found = tokio::task::spawn_blocking(move || {
@@ -97,10 +97,10 @@ pub async fn watch(shared: Shared) {
             tables.moves(|address, last| table.push((address, last))).map(|()| table)
         });
         match found.await {
-            Ok(Ok(table)) => said.news(&table, clock::now()).iter().for_each(|news| say(&shared, news)),
+            Ok(Ok(table)) => log.news(&table, clock::now()).iter().for_each(|news| say(&shared, news)),
             Ok(Err(error)) => {
-                let may_say = shared.lock().quiet.may_say(0, "moves", clock::now());
-                if let Some(left_out) = may_say {
+                let admitted = shared.lock().quiet.admit(0, "moves", clock::now());
+                if let Some(left_out) = admitted {
                     tracing::error!(%error, left_out, "reading the table of moves failed");
                 }
             }
@@ -110,14 +110,14 @@ pub async fn watch(shared: Shared) {
     }
 }
 
-fn say(shared: &Shared, news: &News) {
+fn say(shared: &Shared, news: &MoveReport) {
     let name = |number: u16| {
         let switch = shared.lock();
         let port = switch.ports.get(usize::from(number));
         port.map_or_else(|| format!("port {number}"), |port| port.name.clone())
     };
     let (station, from, to) = (Mac::from_bits(news.address), name(news.last.from), name(news.last.to));
-    let News { times, seconds, .. } = *news;
+    let MoveReport { times, seconds, .. } = *news;
     if times == 1 {
         tracing::info!("{station} moved from {from} to {to}");
     } else {
@@ -139,24 +139,24 @@ mod tests {
 
     #[test]
     fn a_station_that_moves_all_the_time_is_named_once_in_ten_seconds_with_all_its_moves() {
-        let mut said = Said::default();
-        assert_eq!(said.news(&[], SECOND), []);
-        let mut told = Vec::new();
+        let mut log = MoveLog::default();
+        assert_eq!(log.news(&[], SECOND), []);
+        let mut reported = Vec::new();
         for second in 2..=31 {
-            told.extend(said.news(&moved(7 * (second - 1)), second * SECOND));
+            reported.extend(log.news(&moved(7 * (second - 1)), second * SECOND));
         }
-        let told: Vec<_> = told.iter().map(|news| (news.times, news.seconds)).collect();
-        assert_eq!(told, [(7, 1), (70, 10), (70, 10)]);
+        let reported: Vec<_> = reported.iter().map(|news| (news.times, news.seconds)).collect();
+        assert_eq!(reported, [(7, 1), (70, 10), (70, 10)]);
     }
 
     #[test]
     fn a_thousand_stations_that_move_all_the_time_are_four_lines_a_second_and_each_has_its_turn() {
-        let mut said = Said::default();
-        said.news(&[], SECOND);
+        let mut log = MoveLog::default();
+        log.news(&[], SECOND);
         let (mut lines, mut named) = (0, HashSet::new());
         for second in 2..=301 {
             let table: Vec<_> = (0..1000).map(|station| (station, moved(second - 1)[0].1)).collect();
-            let news = said.news(&table, second * SECOND);
+            let news = log.news(&table, second * SECOND);
             assert!(news.len() <= 4, "{} lines after {second} s", news.len());
             lines += news.len();
             named.extend(news.iter().map(|news| news.address));
@@ -166,10 +166,10 @@ mod tests {
 
     #[test]
     fn moves_before_the_daemon_started_are_not_news_and_a_single_move_later_is() {
-        let mut said = Said::default();
-        assert_eq!(said.news(&moved(40), SECOND), []);
-        assert_eq!(said.news(&moved(40), 2 * SECOND), []);
-        assert_eq!(said.news(&moved(41), 3 * SECOND).len(), 1);
-        assert_eq!(said.news(&moved(41), 30 * SECOND), []);
+        let mut log = MoveLog::default();
+        assert_eq!(log.news(&moved(40), SECOND), []);
+        assert_eq!(log.news(&moved(40), 2 * SECOND), []);
+        assert_eq!(log.news(&moved(41), 3 * SECOND).len(), 1);
+        assert_eq!(log.news(&moved(41), 30 * SECOND), []);
     }
 }

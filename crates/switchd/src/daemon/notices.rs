@@ -35,10 +35,10 @@ impl Notices {
 
     /// Sends the state of a port if it has changed.
     pub fn tell(&mut self, number: u16, port: &Port) {
-        let Some(told) = self.ports.get_mut(usize::from(number)) else { return };
+        let Some(sent) = self.ports.get_mut(usize::from(number)) else { return };
         let now = of_port(number.into(), port);
-        if *told != now {
-            told.clone_from(&now);
+        if *sent != now {
+            sent.clone_from(&now);
             // It does not matter if there is no receiver.
             let _ = self.sender.send(now);
         }

@@ -14,7 +14,7 @@ use super::links::Interface;
 use super::socket::PortSocket;
 use crate::layout::{self, NEVER};
 
-/// What a port is connected to, as far as known (crates/switching/src/hello.rs).
+/// The neighbour of a port, as far as known (crates/switching/src/hello.rs).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -97,9 +97,9 @@ pub struct Port {
     pub unfit: Option<String>,
     /// Whether a Hello may turn it into a fabric port.
     pub may_be_fabric: bool,
-    /// What it is connected to.
+    /// The neighbour it is connected to.
     pub role: Role,
-    /// What it was connected to when that was last known: a host or a switch.
+    /// The last known neighbour: a host or a switch.
     pub led_to: Option<Role>,
     /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
@@ -175,7 +175,7 @@ impl Port {
 
     /// The port's entry for the kernel program. In modes with gates (`has_gates`) a listening port is a host port:
     /// gates decide where the port leads, so no Hello is waited for.
-    pub fn told(&self, tier: u8, has_gates: bool) -> layout::Port {
+    pub fn entry(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
             (None, Role::Fabric | Role::Unheard, Some(before)) => before.way,
             _ => self.way(tier) as u8,
@@ -195,7 +195,7 @@ impl Port {
     }
 
     /// The role in a kernel entry written by an earlier daemon.
-    pub const fn told_before(port: &layout::Port) -> Option<Role> {
+    pub const fn role_in(port: &layout::Port) -> Option<Role> {
         match port {
             layout::Port { neighbour_until: 1.., .. } => Some(Role::Fabric),
             layout::Port { up: 0, .. } => None,

@@ -26,7 +26,7 @@ pub fn drop_all_but(keep: &[Capability]) {
     }
 }
 
-/// What fails without a capability that the daemon keeps.
+/// The operation that fails without a capability that the daemon keeps.
 const fn without(cap: Capability) -> &'static str {
     match cap {
         Capability::CAP_BPF => {

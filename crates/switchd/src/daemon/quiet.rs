@@ -6,13 +6,14 @@ use std::collections::HashMap;
 /// Nanoseconds between two messages of a kind.
 const GAP: u64 = 10_000_000_000;
 
-/// By port and kind, when the next message is allowed, and the number suppressed. The kinds are few and fixed.
+/// Next allowed time and number suppressed, by port and kind of message. The kinds are few and fixed.
 #[derive(Debug, Default)]
-pub struct Quiet(HashMap<(u16, &'static str), (u64, u64)>);
+pub struct LogLimit(HashMap<(u16, &'static str), (u64, u64)>);
 
-impl Quiet {
-    /// Whether to log a message of this kind about a port at `now`; if so, how many were suppressed before.
-    pub fn may_say(&mut self, port: u16, kind: &'static str, now: u64) -> Option<u64> {
+impl LogLimit {
+    /// Admits or suppresses a message of this kind about a port at `now`; if admitted, returns how many were suppressed
+    /// before.
+    pub fn admit(&mut self, port: u16, kind: &'static str, now: u64) -> Option<u64> {
         let (next, left_out) = self.0.entry((port, kind)).or_insert((0, 0));
         if now < *next {
             *left_out += 1;
@@ -29,11 +30,11 @@ mod tests {
 
     #[test]
     fn a_million_messages_are_one_in_ten_seconds() {
-        let mut quiet = Quiet::default();
+        let mut quiet = LogLimit::default();
         let said: Vec<u64> =
-            (0..1_000_000).filter_map(|ms| quiet.may_say(0, "replay", ms * 1_000_000)).collect();
+            (0..1_000_000).filter_map(|ms| quiet.admit(0, "replay", ms * 1_000_000)).collect();
         assert_eq!(said.len(), 100);
         assert_eq!(said[1], 9_999);
-        assert_eq!(quiet.may_say(1, "replay", 1), Some(0), "ports are independent");
+        assert_eq!(quiet.admit(1, "replay", 1), Some(0), "ports are independent");
     }
 }

@@ -65,7 +65,7 @@ pub enum Refusal {
     Kernel {
         /// Its version.
         release: String,
-        /// What it lacks.
+        /// The missing property.
         lacks: String,
     },
     /// The data plane.

@@ -6,7 +6,7 @@ use weft_wire::Key;
 use super::interfaces::unfit;
 use super::ports::Role;
 use super::shared::Shared;
-use super::switch::{Switch, Task, told_routes};
+use super::switch::{Switch, Task, route_entries};
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
@@ -82,7 +82,7 @@ impl Switch {
     fn change(&mut self, new: Config) -> Result<(), PlaneError> {
         // Everything that can fail comes first.
         if new.mode.routes() {
-            self.plane.set_routes(&told_routes(&new.routes))?;
+            self.plane.set_routes(&route_entries(&new.routes))?;
         }
         if let Err(error) = self.tell_all(&new) {
             if new.mode.routes()
@@ -107,16 +107,16 @@ impl Switch {
 
     /// Updates the kernel entries of all ports for a new configuration, or of none.
     fn tell_all(&mut self, new: &Config) -> Result<(), PlaneError> {
-        let mut told = Vec::new();
+        let mut changed = Vec::new();
         for (number, port) in (0..).map(PortId).zip(&self.ports) {
             let may_be_fabric = new.may_be_fabric(&port.name).into();
-            let wanted = layout::Port { may_be_fabric, ..port.told(new.tier, new.mode.has_gates()) };
+            let wanted = layout::Port { may_be_fabric, ..port.entry(new.tier, new.mode.has_gates()) };
             let before = self.plane.port(number);
             if let Err(error) = before.and_then(|before| {
-                told.push((number, before));
+                changed.push((number, before));
                 self.plane.set_port(number, wanted)
             }) {
-                for (number, before) in told {
+                for (number, before) in changed {
                     if let Err(error) = self.plane.set_port(number, before) {
                         tracing::error!(port = number.0, %error, "restoring a port failed");
                     }

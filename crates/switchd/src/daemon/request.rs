@@ -1,4 +1,4 @@
-//! What requests to the control socket have in common: sizes of tables, numbers of ports.
+//! Common parameters of requests to the control socket: table sizes, port numbers.
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
@@ -23,13 +23,13 @@ impl Limit {
 }
 
 /// The query string, or why it cannot be parsed.
-pub type Asked<T> = Result<Query<T>, QueryRejection>;
+pub type QueryResult<T> = Result<Query<T>, QueryRejection>;
 
 /// The parsed query string.
 ///
 /// # Errors
 /// Why it cannot be parsed.
-pub fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
+pub fn read<T>(asked: QueryResult<T>) -> Result<T, Failure> {
     asked.map(|Query(what)| what).map_err(|why| Failure::bad(why.body_text()))
 }
 

@@ -1,4 +1,4 @@
-//! From a configuration to a forwarding switch: errors are found before anything is changed.
+//! Starts a forwarding switch from a configuration: errors are found before anything is changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -18,7 +18,7 @@ use super::links::{Interface, Links};
 use super::memory::Memory;
 use super::notices::Notices;
 use super::ports::Port;
-use super::quiet::Quiet;
+use super::quiet::LogLimit;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::{Restored, Switch};
@@ -330,7 +330,7 @@ fn load(
         notices: Notices::new(&ports),
         ports,
         hellos,
-        quiet: Quiet::default(),
+        quiet: LogLimit::default(),
         greeting: Schedule { next: now },
         due: NEVER,
         started: now,

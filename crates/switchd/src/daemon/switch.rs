@@ -9,7 +9,7 @@ use super::interfaces::unfit;
 use super::links::{Event, Interface};
 use super::notices::Notices;
 use super::ports::{Port, Role};
-use super::quiet::Quiet;
+use super::quiet::LogLimit;
 use super::socket::PortSocket;
 use crate::attach::Undo;
 use crate::clock;
@@ -44,7 +44,7 @@ pub struct Switch {
     /// The state of Hello.
     pub hellos: Hellos,
     /// The rate limit of logs.
-    pub quiet: Quiet,
+    pub quiet: LogLimit,
     /// Notifications about ports.
     pub notices: Notices,
     /// When Hellos are sent.
@@ -91,8 +91,8 @@ impl Switch {
 
     /// Writes the port's entry to the kernel, and notifies clients.
     pub fn tell(&mut self, number: u16) {
-        let told = self.ports[usize::from(number)].told(self.config.tier, self.config.mode.has_gates());
-        if let Err(error) = self.plane.set_port(PortId(number), told) {
+        let entry = self.ports[usize::from(number)].entry(self.config.tier, self.config.mode.has_gates());
+        if let Err(error) = self.plane.set_port(PortId(number), entry) {
             tracing::error!(port = number, %error, "updating a port in the data plane failed");
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
@@ -106,7 +106,7 @@ impl Switch {
         if port.role != role {
             port.role = role;
             let named = &port.name;
-            if let Some(left_out) = self.quiet.may_say(number, role.name(), now) {
+            if let Some(left_out) = self.quiet.admit(number, role.name(), now) {
                 tracing::info!(port = number, interface = %named, role = ?role, left_out, "role of a port");
             }
         }
@@ -244,7 +244,7 @@ impl Switch {
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
         match self.config.mode.routes() {
-            true => self.plane.set_routes(&told_routes(&self.config.routes)),
+            true => self.plane.set_routes(&route_entries(&self.config.routes)),
             false => Ok(()),
         }
     }
@@ -311,7 +311,7 @@ impl Switch {
 
     /// Sends Hellos on all ports that are up, if they are due; returns when the next ones are.
     pub fn greet(&mut self, now: u64) -> u64 {
-        if self.greeting.is_due(now, self.config.hello_interval.ps() / 1000) {
+        if self.greeting.take_due(now, self.config.hello_interval.ps() / 1000) {
             for number in 0..self.ports.len() as u16 {
                 self.greet_on(number, now);
             }
@@ -332,7 +332,7 @@ impl Switch {
         }
         let frame = self.hellos.frame(interface.mac, number, hold_ms, clock::since_1970());
         if let Err(error) = socket.send(&frame)
-            && let Some(left_out) = self.quiet.may_say(number, "send", now)
+            && let Some(left_out) = self.quiet.admit(number, "send", now)
         {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
         }
@@ -340,7 +340,7 @@ impl Switch {
 }
 
 /// Routes in the format of the kernel map.
-pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
+pub fn route_entries(routes: &[Route]) -> Vec<(u64, layout::Route)> {
     let route = |route: &Route| {
         let ports = route.ports.iter().map(|port| u16::from(*port));
         (route.station.bits(), layout::Route::new(ports))

@@ -26,8 +26,8 @@ struct FilterLooks {
 }
 
 impl FilterLooks {
-    /// Whether to check filters `now`; if so, the next check is at least [`FILTERS`] later.
-    fn is_due(&mut self, now: Instant) -> bool {
+    /// If filters are to be checked `now`, schedules the next check at least [`FILTERS`] later and returns true.
+    fn take_due(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {
             self.next = now + FILTERS;
@@ -60,7 +60,7 @@ pub fn watch(shared: &Shared) {
             if found != Found::default() {
                 shared.lock().log_restored(&found, clock::now());
             }
-            let is_due = hook == Hook::Tcx || looks.is_due(Instant::now());
+            let is_due = hook == Hook::Tcx || looks.take_due(Instant::now());
             if is_due && !detached().is_empty() {
                 let mut switch = shared.lock();
                 // Checked again under the lock: since then, the switch may have been taken down, or a port attached.
@@ -87,7 +87,7 @@ impl Switch {
         self.restored.pins += found.restored as u64;
         self.restored.failures += u64::from(found.failed.is_some());
         if found.restored > 0
-            && let Some(left_out) = self.quiet.may_say(0, "pins", now)
+            && let Some(left_out) = self.quiet.admit(0, "pins", now)
         {
             tracing::warn!(
                 pins,
@@ -97,7 +97,7 @@ impl Switch {
             );
         }
         if let Some((path, error)) = &found.failed
-            && let Some(left_out) = self.quiet.may_say(0, "no pins", now)
+            && let Some(left_out) = self.quiet.admit(0, "no pins", now)
         {
             tracing::error!(
                 path = %path.display(), error, left_out,
@@ -120,7 +120,7 @@ impl Switch {
                 None => self.restored.programs += 1,
                 Some(_) => self.restored.failures += 1,
             }
-            if let Some(left_out) = self.quiet.may_say(number, "detached", now) {
+            if let Some(left_out) = self.quiet.admit(number, "detached", now) {
                 match done {
                     None => tracing::warn!(
                         port = number,
@@ -154,10 +154,10 @@ mod tests {
         let start = Instant::now();
         let mut looks = FilterLooks { next: start };
         let steps = 10_000 / SHORTEST.as_millis() as u32;
-        let due = (0..steps).filter(|step| looks.is_due(start + SHORTEST * *step)).count();
+        let due = (0..steps).filter(|step| looks.take_due(start + SHORTEST * *step)).count();
         // In steps of 20 ms, the first check after 250 ms comes every 260 ms.
         assert_eq!(due, 39);
-        let seldom = (1..=10).filter(|second| looks.is_due(start + LONGEST * (10 + second))).count();
+        let seldom = (1..=10).filter(|second| looks.take_due(start + LONGEST * (10 + second))).count();
         assert_eq!(seldom, 10, "with a long hold time every check is due");
     }
 }

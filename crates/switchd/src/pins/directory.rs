@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pin_of_an_attachment_is_told_from_files_of_others() {
+    fn the_pin_of_an_attachment_is_distinguished_from_files_of_others() {
         let of = |name: &str| attachment_of(&Path::new("links").join(name));
         assert_eq!(of("3:eth0%2e100"), Some((3, "eth0.100".to_owned())));
         for other in [

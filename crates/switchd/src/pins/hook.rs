@@ -3,9 +3,9 @@
 /// How a program is attached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hook {
-    /// By a tcx link: Linux 6.6.
+    /// A tcx link: Linux 6.6 and later.
     Tcx,
-    /// By a filter of the clsact qdisc: before that.
+    /// A filter of the clsact qdisc: older kernels.
     Clsact,
 }
 

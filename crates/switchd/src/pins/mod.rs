@@ -18,5 +18,5 @@ mod stage;
 pub(crate) use bpffs::{at, list};
 pub use directory::Pins;
 pub use hook::Hook;
-pub use owned::{Pinned, What};
+pub use owned::{PinKind, Pinned};
 pub(crate) use stage::Staged;

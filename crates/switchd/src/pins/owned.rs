@@ -28,12 +28,12 @@ pub struct Pinned {
     /// Its path.
     pub path: PathBuf,
     /// Its type.
-    pub what: What,
+    pub what: PinKind,
 }
 
 /// The type of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum PinKind {
     /// A map of a mode's program.
     Map,
     /// The layout of a map.
@@ -118,7 +118,7 @@ impl Pins {
         }
         let mut found = Vec::new();
         inspect(&self.path, &known, true, &mut found)?;
-        found.push(Pinned { path: self.path.clone(), what: What::Folder });
+        found.push(Pinned { path: self.path.clone(), what: PinKind::Folder });
         Ok(found)
     }
 
@@ -134,20 +134,20 @@ impl Pins {
         }
         // Forwarding ends first: a program must not keep running with only some of its pins.
         let (attachments, rest): (Vec<_>, Vec<_>) =
-            pinned.into_iter().partition(|pinned| matches!(pinned.what, What::Attachment { .. }));
+            pinned.into_iter().partition(|pinned| matches!(pinned.what, PinKind::Attachment { .. }));
         let mut removed = Vec::new();
         for Pinned { path, what } in attachments.into_iter().chain(rest) {
             let shown = path.display();
             removed.push(match what {
-                What::Attachment { hook, interface } => {
+                PinKind::Attachment { hook, interface } => {
                     detach(hook, &interface, &path)?;
                     format!("removed {shown}: {interface} no longer forwards")
                 }
-                What::Map | What::Layout | What::Program => {
+                PinKind::Map | PinKind::Layout | PinKind::Program => {
                     fs::remove_file(&path).map_err(at(&path))?;
                     format!("removed {shown}")
                 }
-                What::Folder => {
+                PinKind::Folder => {
                     fs::remove_dir(&path).map_err(at(&path))?;
                     format!("removed {shown}/")
                 }
@@ -160,7 +160,7 @@ impl Pins {
 /// Inspects the directory of a switch, or its `next` directory.
 fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Vec<Pinned>) -> Result<()> {
     for entry in bpffs::list(path)? {
-        let see: &dyn Fn(&Path) -> Result<What> = match (name(&entry), is_whole) {
+        let see: &dyn Fn(&Path) -> Result<PinKind> = match (name(&entry), is_whole) {
             ("maps", _) => &|path| map(path, known),
             ("layouts", _) => &layout,
             ("links", true) => &|path| attachment(path, Hook::Tcx),
@@ -172,7 +172,7 @@ fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Ve
             ("next", true) => {
                 require_folder(&entry)?;
                 inspect(&entry, known, false, found)?;
-                found.push(Pinned { path: entry, what: What::Folder });
+                found.push(Pinned { path: entry, what: PinKind::Folder });
                 continue;
             }
             _ => return Err(not_ours(&entry, "weft-switchd creates no pin of this name")),
@@ -181,27 +181,27 @@ fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Ve
         for path in bpffs::list(&entry)? {
             found.push(Pinned { what: see(&path)?, path });
         }
-        found.push(Pinned { path: entry, what: What::Folder });
+        found.push(Pinned { path: entry, what: PinKind::Folder });
     }
     Ok(())
 }
 
 /// The layout of a map: a symbolic link to a hash.
-fn layout(path: &Path) -> Result<What> {
+fn layout(path: &Path) -> Result<PinKind> {
     let is_hash = |target: PathBuf| {
         target
             .to_str()
             .is_some_and(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     match fs::read_link(path).is_ok_and(is_hash) {
-        true => Ok(What::Layout),
+        true => Ok(PinKind::Layout),
         false => Err(not_ours(path, "it should be the layout of a map")),
     }
 }
 
-fn program(path: &Path) -> Result<What> {
+fn program(path: &Path) -> Result<PinKind> {
     match ProgramInfo::from_pin(path) {
-        Ok(_) => Ok(What::Program),
+        Ok(_) => Ok(PinKind::Program),
         Err(error) => Err(not_ours(path, &format!("it should be a pinned program: {error}"))),
     }
 }
@@ -212,18 +212,18 @@ fn is_called(info: &MapInfo, name: &str) -> bool {
     [&*map_in_kernel(name), name].iter().any(|name| info.name().iter().eq(name.as_bytes().iter().take(15)))
 }
 
-fn map(path: &Path, known: &BTreeSet<String>) -> Result<What> {
+fn map(path: &Path, known: &BTreeSet<String>) -> Result<PinKind> {
     if !known.contains(name(path)) {
         return Err(not_ours(path, "no Weft program has a map of this name"));
     }
     match MapInfo::from_pin(path) {
-        Ok(info) if is_called(&info, name(path)) => Ok(What::Map),
+        Ok(info) if is_called(&info, name(path)) => Ok(PinKind::Map),
         Ok(_) => Err(not_ours(path, "the map has another name in the kernel")),
         Err(error) => Err(not_ours(path, &format!("it should be a pinned map: {error}"))),
     }
 }
 
-fn attachment(path: &Path, hook: Hook) -> Result<What> {
+fn attachment(path: &Path, hook: Hook) -> Result<PinKind> {
     let Some((_, interface)) = attachment_of(path) else {
         return Err(not_ours(path, "pins here are named PORT:INTERFACE"));
     };
@@ -235,7 +235,7 @@ fn attachment(path: &Path, hook: Hook) -> Result<What> {
         Hook::Clsact => ProgramInfo::from_pin(path).err().map(|error| error.to_string()),
     };
     match wrong {
-        None => Ok(What::Attachment { hook, interface }),
+        None => Ok(PinKind::Attachment { hook, interface }),
         Some(error) => Err(not_ours(path, &format!("it should be a pinned {}: {error}", hook.pins()))),
     }
 }

@@ -26,7 +26,7 @@ use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};
 
 /// A map that starts empty.
-struct Fresh {
+struct NewMap {
     name: String,
     layout: String,
     /// Why the pinned map, if there is one, is not reused.
@@ -37,7 +37,7 @@ struct Fresh {
 pub(crate) struct Plan {
     /// Reused maps and their paths.
     pub adopted: Vec<(String, PathBuf)>,
-    fresh: Vec<Fresh>,
+    fresh: Vec<NewMap>,
     /// Maps that the program does not have.
     gone: Vec<PathBuf>,
 }
@@ -91,7 +91,7 @@ impl Pins {
             };
             match (path.exists(), why) {
                 (true, None) => plan.adopted.push((name.to_owned(), path)),
-                _ => plan.fresh.push(Fresh { name: name.to_owned(), layout, why }),
+                _ => plan.fresh.push(NewMap { name: name.to_owned(), layout, why }),
             }
         }
         for path in bpffs::list(&self.path.join("maps"))? {
@@ -177,7 +177,7 @@ impl Staged {
         for folder in [next.clone(), next.join("maps"), next.join("layouts")] {
             fs::create_dir(&folder).map_err(at(&folder))?;
         }
-        for Fresh { name, layout, .. } in &self.plan.fresh {
+        for NewMap { name, layout, .. } in &self.plan.fresh {
             let path = next.join("maps").join(name);
             let map = ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing("map of the program"))?;
             map.pin(&path).map_err(|error| at(&path)(io::Error::other(error)))?;
@@ -195,7 +195,7 @@ impl Staged {
         let (pins, next) = (&self.pins, self.pins.next());
         let layouts = pins.path.join("layouts");
         fs::create_dir_all(&layouts).map_err(at(&layouts))?;
-        for Fresh { name, why, .. } in &self.plan.fresh {
+        for NewMap { name, why, .. } in &self.plan.fresh {
             if let Some(why) = why {
                 tracing::warn!(
                     map = name,
@@ -229,7 +229,7 @@ impl Drop for Staged {
             return;
         }
         let next = self.pins.next();
-        for Fresh { name, .. } in &self.plan.fresh {
+        for NewMap { name, .. } in &self.plan.fresh {
             let _ = fs::remove_file(next.join("maps").join(name));
             let _ = fs::remove_file(next.join("layouts").join(name));
         }

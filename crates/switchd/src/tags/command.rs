@@ -41,7 +41,7 @@ pub enum TagCommand {
         gate: u32,
         /// Which number of a tag addresses it
         #[command(flatten)]
-        direction: Toward,
+        direction: GateSelector,
         /// What is behind it [default: another switch]
         #[arg(long, value_enum)]
         flag: Option<Flag>,
@@ -118,10 +118,10 @@ Examples:
     DumpGroups,
 }
 
-/// Which number of a tag addresses a gate.
+/// The number of a tag that addresses a gate.
 #[derive(Args)]
 #[group(multiple = false)]
-pub struct Toward {
+pub struct GateSelector {
     /// A DOWN gate, towards servers [default unless the flag is ext]
     #[arg(long)]
     down: bool,
@@ -130,7 +130,7 @@ pub struct Toward {
     up: bool,
 }
 
-impl Toward {
+impl GateSelector {
     /// The direction of a gate with this flag.
     pub fn direction(&self, flag: Option<Flag>) -> Direction {
         let goes_up = self.up || (matches!(flag, Some(Flag::Ext)) && !self.down);

@@ -35,7 +35,7 @@ pub(super) struct Kind {
 /// The kinds with rules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KindList {
-    /// By descending priority.
+    /// Kinds by descending priority.
     kinds: Vec<Kind>,
     /// The next id to assign: a recently used one may still be read by a program.
     next: u16,

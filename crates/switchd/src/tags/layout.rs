@@ -20,7 +20,7 @@ mirrored! {
         pub number: u32,
         /// Its port.
         pub port: u8,
-        /// As `enum direction`.
+        /// A value of `enum direction`.
         pub direction: u8,
         /// Zero.
         pub reserved: u16,
@@ -35,7 +35,7 @@ mirrored! {
         pub multiplier: u32,
         /// The layer of the switch.
         pub layer: u32,
-        /// By port, as `enum gate_role`.
+        /// The role of each port, a value of `enum gate_role`.
         pub roles: [u8; MAX_PORTS as usize],
         /// The gates, by hash of their number.
         pub places: [Gate; 1 << GATE_BITS],
@@ -161,7 +161,7 @@ mirrored! {
     /// `struct tag_counters` of one CPU.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct TagCounts = "tag_counters" {
-        /// As the fields of [`weft_switching::tag_forward::Counters`].
+        /// The counters as in [`weft_switching::tag_forward::Counters`].
         pub lookups: u64,
         /// Likewise.
         pub misses: u64,

@@ -19,13 +19,13 @@ struct Arrival {
     queue: Option<u16>,
 }
 
-/// What becomes of a packet.
+/// How a packet is handled on arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fate {
+pub(super) enum PacketAction {
     Leaves,
-    /// It waits in this slot.
+    /// Held in this slot.
     Waits(u32),
-    /// It leaves, then all of this queue.
+    /// Sent, followed by all packets of this queue.
     LeavesBefore(u16),
 }
 
@@ -58,7 +58,7 @@ impl Arrivals {
         queues: &mut Queues,
         port: PortId,
         out: &mut Actions,
-    ) -> Fate {
+    ) -> PacketAction {
         let is_tail = tag.request == Request::Clear;
         if self.flows.refresh(&flow, now).is_none() {
             let fresh = Arrival { epoch: tag.epoch, is_clear: false, old: None, queue: None };
@@ -68,7 +68,7 @@ impl Arrivals {
             }
         }
         let limits = (self.wait, self.slack, self.longest);
-        let Some(entry) = self.flows.refresh(&flow, now) else { return Fate::Leaves };
+        let Some(entry) = self.flows.refresh(&flow, now) else { return PacketAction::Leaves };
         let behind = tag.epoch.wrapping_sub(entry.epoch) as i8;
         if behind > 0 {
             *entry = Arrival { epoch: tag.epoch, is_clear: false, old: None, queue: entry.queue };
@@ -82,30 +82,30 @@ impl Arrivals {
         else {
             entry.queue = None;
             if behind < 0 || !tag.rerouted || entry.is_clear {
-                return Fate::Leaves;
+                return PacketAction::Leaves;
             }
             let until = predicted(entry.old, tag.tail_sent, now, limits);
             if until <= now {
                 entry.is_clear = true;
-                return Fate::Leaves;
+                return PacketAction::Leaves;
             }
             entry.queue = queues.open(flow, (tag.epoch, tag.tail_sent, until), port);
             let slot = entry.queue.and_then(|place| queues.push(place));
-            return slot.map_or(Fate::Leaves, Fate::Waits);
+            return slot.map_or(PacketAction::Leaves, PacketAction::Waits);
         };
         if queue.epoch != tag.epoch || tag.rerouted {
             // Newer than those that wait; or older, and nothing waits for it.
             let is_older = (tag.epoch.wrapping_sub(queue.epoch) as i8) < 0;
             let slot = if is_older { None } else { queues.push(place) };
-            return slot.map_or(Fate::Leaves, Fate::Waits);
+            return slot.map_or(PacketAction::Leaves, PacketAction::Waits);
         }
         if is_tail {
             entry.queue = None;
-            return Fate::LeavesBefore(place);
+            return PacketAction::LeavesBefore(place);
         }
         // The old path may be slower than predicted. It may also be faster, but the timer is set already.
         queue.until = predicted(Some((tag.sent, now)), queue.tail_sent, now, limits).max(queue.until);
-        Fate::Leaves
+        PacketAction::Leaves
     }
 
     /// The packets of a queue have waited in vain.
@@ -163,7 +163,13 @@ mod tests {
         }
 
         /// A packet of this epoch, sent at one time and arriving at another, after the `TAIL` of 100 us if it is rerouted.
-        fn next(&mut self, epoch: u8, rerouted: bool, [sent, us]: [u64; 2], request: Request) -> Fate {
+        fn next(
+            &mut self,
+            epoch: u8,
+            rerouted: bool,
+            [sent, us]: [u64; 2],
+            request: Request,
+        ) -> PacketAction {
             let (sent, tail_sent) = (Stamp::new(at(sent)), Stamp::new(at(100)));
             let tag = Tag { request, rerouted, epoch, path: [0; 2], sent, tail_sent };
             self.arrivals.next(FLOW, tag, at(us), &mut self.queues, PortId(1), &mut self.out)
@@ -185,15 +191,17 @@ mod tests {
     #[test]
     fn packets_of_the_new_path_wait_for_the_tail() {
         let mut end = End::new();
-        assert_eq!(end.next(3, false, [60, 90], Request::RoundTrip), Fate::Leaves);
-        assert_eq!(end.next(3, true, [101, 112], Request::Nothing), Fate::Waits(0));
-        assert_eq!(end.next(3, true, [102, 113], Request::Nothing), Fate::Waits(1));
-        assert_eq!(end.next(3, false, [99, 130], Request::Nothing), Fate::Leaves, "of the old path");
-        let Fate::LeavesBefore(place) = end.next(3, false, [100, 131], Request::Clear) else { panic!() };
+        assert_eq!(end.next(3, false, [60, 90], Request::RoundTrip), PacketAction::Leaves);
+        assert_eq!(end.next(3, true, [101, 112], Request::Nothing), PacketAction::Waits(0));
+        assert_eq!(end.next(3, true, [102, 113], Request::Nothing), PacketAction::Waits(1));
+        assert_eq!(end.next(3, false, [99, 130], Request::Nothing), PacketAction::Leaves, "of the old path");
+        let PacketAction::LeavesBefore(place) = end.next(3, false, [100, 131], Request::Clear) else {
+            panic!()
+        };
         assert_eq!(end.closed(place), [0, 1]);
-        assert_eq!(end.next(3, true, [110, 132], Request::Nothing), Fate::Leaves);
-        assert_eq!(end.next(4, false, [140, 150], Request::RoundTrip), Fate::Leaves);
-        assert_eq!(end.next(4, true, [141, 151], Request::Nothing), Fate::Waits(1));
+        assert_eq!(end.next(3, true, [110, 132], Request::Nothing), PacketAction::Leaves);
+        assert_eq!(end.next(4, false, [140, 150], Request::RoundTrip), PacketAction::Leaves);
+        assert_eq!(end.next(4, true, [141, 151], Request::Nothing), PacketAction::Waits(1));
     }
 
     #[test]
@@ -207,7 +215,7 @@ mod tests {
         let [place] = end.queues.due(until)[..] else { panic!() };
         let queue = end.queues.close(place, &mut end.out).unwrap();
         end.arrivals.gave_up(&queue, until);
-        assert_eq!(end.next(3, true, [103, 160], Request::Nothing), Fate::Leaves);
+        assert_eq!(end.next(3, true, [103, 160], Request::Nothing), PacketAction::Leaves);
         let mut slower = End::new();
         slower.next(3, false, [60, 90], Request::RoundTrip);
         slower.next(3, true, [101, 112], Request::Nothing);
@@ -224,10 +232,12 @@ mod tests {
     fn packets_of_a_later_epoch_wait_behind_and_those_of_an_earlier_one_do_not() {
         let mut end = End::new();
         end.next(3, true, [101, 112], Request::Nothing);
-        assert_eq!(end.next(4, false, [200, 210], Request::RoundTrip), Fate::Waits(1));
-        assert_eq!(end.next(2, true, [10, 211], Request::Nothing), Fate::Leaves);
-        assert_eq!(end.next(3, true, [102, 212], Request::Nothing), Fate::Waits(2));
-        let Fate::LeavesBefore(place) = end.next(3, false, [100, 213], Request::Clear) else { panic!() };
+        assert_eq!(end.next(4, false, [200, 210], Request::RoundTrip), PacketAction::Waits(1));
+        assert_eq!(end.next(2, true, [10, 211], Request::Nothing), PacketAction::Leaves);
+        assert_eq!(end.next(3, true, [102, 212], Request::Nothing), PacketAction::Waits(2));
+        let PacketAction::LeavesBefore(place) = end.next(3, false, [100, 213], Request::Clear) else {
+            panic!()
+        };
         assert_eq!(end.closed(place), [0, 1, 2]);
     }
 
@@ -235,7 +245,7 @@ mod tests {
     fn a_flow_that_the_table_loses_leaves_no_packet_behind() {
         let mut end = End::new();
         end.arrivals = Arrivals::new(1, Duration::from_ms(2), [200, 16, 316].map(Duration::from_us), 1);
-        assert_eq!(end.next(3, true, [101, 112], Request::Nothing), Fate::Waits(0));
+        assert_eq!(end.next(3, true, [101, 112], Request::Nothing), PacketAction::Waits(0));
         let tag = Tag::default();
         end.arrivals.next(FlowKey(8), tag, at(113), &mut end.queues, PortId(2), &mut end.out);
         assert_eq!(end.out.released_ahead(), [(0, Action::Send(PortId(1)))]);

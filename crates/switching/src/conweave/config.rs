@@ -48,7 +48,7 @@ params! {
 }
 
 impl Config {
-    /// No packet waits longer.
+    /// The longest time that a packet is held.
     pub(super) fn longest_wait(&self) -> Duration {
         self.wait.max(self.expiry) + self.slack
     }

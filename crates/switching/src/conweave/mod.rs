@@ -47,7 +47,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "conweave",
     summary: "ConWeave: a flow leaves a path with long round trips at once, its destination's switch restores the order",
     decides: "the source's switch",
-    observes: "round trips and congestion marks, told by the destination's switch",
+    observes: "round trips and congestion marks, reported by the destination's switch",
     source: "Song et al., SIGCOMM 2023",
     params: Config::PARAMS,
     needs: &[Need::NewSwitch],

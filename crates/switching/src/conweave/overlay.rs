@@ -11,9 +11,9 @@ pub(super) enum Request {
     /// None.
     #[default]
     Nothing,
-    /// To answer at once, so that the source learns the delay of the path: `RTT_REQUEST`.
+    /// Requests an immediate answer, so that the source learns the delay of the path: `RTT_REQUEST`.
     RoundTrip,
-    /// To answer once the earlier packets are all there: this is the last one on the old path, `TAIL`.
+    /// Requests an answer once all earlier packets have arrived; the last packet on the old path: `TAIL`.
     Clear,
 }
 

@@ -20,9 +20,9 @@ const MOST_CHOICES: usize = 1 << 8;
 /// The round trip to a switch in the idle fabric.
 #[derive(Clone, Copy, Default)]
 struct RoundTrip {
-    /// Of an answer to an empty packet, framed.
+    /// Fixed part of the round trip: an empty packet and its answer, framed.
     fixed: Duration,
-    /// More for each byte of the IP packet.
+    /// Additional picoseconds per byte of the IP packet.
     ps_per_byte: u64,
 }
 
@@ -30,7 +30,7 @@ struct RoundTrip {
 pub(super) struct Paths {
     node: NodeId,
     members: Arc<[HostId]>,
-    /// By other switch, the choices at this switch and at the next one.
+    /// For each other switch, the number of choices at this switch and at the next one.
     choices: Vec<[usize; 2]>,
     round_trips: Vec<RoundTrip>,
     /// The path of each entry, and until when it is congested.

@@ -17,7 +17,7 @@ pub(super) struct Queue {
     pub(super) tail_sent: Stamp,
     /// When they wait no longer.
     pub(super) until: Time,
-    /// Where they leave.
+    /// The port they leave by.
     pub(super) port: PortId,
     slots: VecDeque<u32>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Queues {
     free_slots: Vec<u32>,
     /// Slots from here on were never used.
     unused: u32,
-    /// No queue ends earlier.
+    /// A lower bound on the ends of all queues.
     earliest: Time,
 }
 
 impl Queues {
-    /// At most `most` queues.
+    /// Creates an empty set of at most `most` queues.
     pub(super) const fn new(most: usize) -> Self {
         Self {
             queues: Vec::new(),

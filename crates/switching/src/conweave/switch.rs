@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_units::{Duration, PortId, Time};
 
-use super::arrivals::{Arrivals, Fate};
+use super::arrivals::{Arrivals, PacketAction};
 use super::departures::Departures;
 use super::flow_key::FlowKey;
 use super::overlay::{Control, Request, Tag};
@@ -15,10 +15,10 @@ use crate::header::Kind;
 use crate::tiers::Way;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
 
-/// One switch.
+/// A ConWeave switch.
 pub struct ConWeaveSwitch {
     pub(super) next_hops: NextHops,
-    /// By port.
+    /// The direction of each port.
     pub(super) ways: Vec<Way>,
     /// Its choice on the way up, by place in a path; beyond, it chooses by the hash of the path.
     pub(super) level: usize,
@@ -28,7 +28,7 @@ pub struct ConWeaveSwitch {
 
 /// The state of a switch with hosts.
 pub(super) struct Tor {
-    /// By host, its switch.
+    /// The ToR switch of each host.
     pub(super) tor_of: Arc<[u16]>,
     pub(super) paths: Paths,
     pub(super) departures: Departures,
@@ -39,7 +39,7 @@ pub(super) struct Tor {
     pub(super) aside: bool,
 }
 
-/// One of `ports`, which are not empty.
+/// Chooses one of `ports`, which must not be empty.
 #[inline]
 fn hashed(ports: &[PortId], hash: u32, key: u64) -> PortId {
     if let [port] = *ports { port } else { ports[pick(mix64(u64::from(hash) ^ key), ports.len())] }
@@ -52,10 +52,10 @@ impl Tor {
         let flow = FlowKey(header.flow_hash);
         let fate = self.arrivals.next(flow, tag, now, &mut self.queues, port, out);
         match fate {
-            Fate::Leaves => out.send(port),
-            Fate::Waits(slot) if self.aside => out.hold_aside(slot),
-            Fate::Waits(slot) => out.hold(slot),
-            Fate::LeavesBefore(place) => {
+            PacketAction::Leaves => out.send(port),
+            PacketAction::Waits(slot) if self.aside => out.hold_aside(slot),
+            PacketAction::Waits(slot) => out.hold(slot),
+            PacketAction::LeavesBefore(place) => {
                 out.send(port);
                 self.queues.close(place, out);
             }
@@ -71,8 +71,8 @@ impl Tor {
         }
     }
 
-    /// A message to this switch as that of the source.
-    fn told(&mut self, header: &Header, now: Time) {
+    /// Handles a control message to this switch as the source's switch.
+    fn on_control(&mut self, header: &Header, now: Time) {
         let flow = FlowKey(header.flow_hash);
         let from = header.source().and_then(|host| self.tor_of.get(host.index()));
         match (Control::from_bytes(header.overlay), from) {
@@ -120,7 +120,7 @@ impl Switch for ConWeaveSwitch {
         };
         let by_hash = hashed(ports, header.path_hash(), self.key);
         if is_last && is_control {
-            tor.told(header, now);
+            tor.on_control(header, now);
             return out.consume();
         }
         if is_last {

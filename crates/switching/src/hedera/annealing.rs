@@ -17,9 +17,9 @@ const TESTBED: usize = 16;
 /// The core switch over which each host receives its large flows: a state of the search, and the start of the next.
 pub(super) struct Annealing {
     pods: Pods,
-    /// By host, its pod and its edge switch there; `None` without an edge switch.
+    /// Pod and edge switch of each host; `None` without an edge switch.
     places: Vec<Option<[usize; 2]>>,
-    /// By host, the number of its core.
+    /// The core number of each host.
     cores: Vec<usize>,
 }
 

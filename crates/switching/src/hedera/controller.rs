@@ -79,7 +79,7 @@ impl Scheduler {
         link.map_or(0.0, |link| self.fabric.link(*link).rate.bps() as f64)
     }
 
-    /// All answers are in: places the large flows.
+    /// Places the large flows, once all answers have arrived.
     fn schedule(&mut self, out: &mut Vec<Command>) {
         let passed = self.asked.1.as_secs_f64();
         let share = self.elephant as f64 / 100.0;

@@ -8,7 +8,7 @@ use weft_units::LinkId;
 pub(super) struct Demand {
     /// The number of its destination host.
     pub(super) destination: usize,
-    /// In bits per second.
+    /// Rate in bits per second.
     pub(super) rate: f64,
     /// Its possible paths, at least one, in a fixed order.
     pub(super) paths: Vec<Vec<LinkId>>,

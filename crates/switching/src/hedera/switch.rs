@@ -15,10 +15,10 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, 
 /// Source, destination and their ports.
 pub(super) type Flow = ([HostId; 2], [u16; 2]);
 
-/// One switch.
+/// A Hedera switch.
 pub struct HederaSwitch {
     pub(super) next_hops: NextHops,
-    /// By port.
+    /// Whether each port leads to a host.
     pub(super) is_to_host: Vec<bool>,
     pub(super) key: u64,
     /// The ports of the flows that the controller has placed.
@@ -33,7 +33,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// No flows, and room for `most`; further ones are not counted.
+    /// Creates an empty table for `most` flows; further flows are not counted.
     pub(super) fn new(most: usize) -> Self {
         Self { bytes: HashMap::default(), most }
     }
@@ -51,12 +51,12 @@ impl Counters {
         let mut counts: Vec<(Flow, u64)> = self.bytes.drain().collect();
         counts.sort_unstable();
         let end = |host, port| End { address: address(host), port };
-        let told = counts.into_iter().map(|(([from, to], [sport, dport]), bytes)| FlowCount {
+        let flow_counts = counts.into_iter().map(|(([from, to], [sport, dport]), bytes)| FlowCount {
             source: end(from, sport),
             destination: end(to, dport),
             bytes,
         });
-        told.collect()
+        flow_counts.collect()
     }
 }
 

@@ -29,7 +29,7 @@ struct Held {
 pub(crate) struct CellOrder {
     /// The cell of the newest segment passed on, and the end of its data.
     newest: Option<(u32, u32)>,
-    /// In order of sequence numbers.
+    /// Held segments, by sequence number.
     held: Vec<Held>,
     /// When the last one was added.
     last_held: Time,
@@ -42,18 +42,18 @@ fn end_of(segment: &Segment) -> u32 {
 }
 
 impl CellOrder {
-    /// No segment has arrived; reordering is expected to last for `estimate`.
+    /// Creates an empty state; reordering is expected to last for `estimate`.
     pub(crate) const fn new(estimate: Duration) -> Self {
         Self { newest: None, held: Vec::new(), last_held: Time::ZERO, estimate }
     }
 
     /// The first byte of data will have sequence number `seq`.
-    pub(crate) fn begins(&mut self, seq: u32) {
+    pub(crate) fn begin(&mut self, seq: u32) {
         self.newest.get_or_insert((0, seq));
     }
 
-    /// `segment` with data of `cell` arrives. Returns whether it is kept back.
-    pub(crate) fn holds(&mut self, cell: u32, segment: &Segment, now: Time) -> bool {
+    /// Holds `segment`, with data of `cell`, if a gap precedes it; returns whether it does.
+    pub(crate) fn hold_back(&mut self, cell: u32, segment: &Segment, now: Time) -> bool {
         let Some((newest, expected)) = self.newest else {
             self.newest = Some((cell, end_of(segment)));
             return false;
@@ -67,11 +67,11 @@ impl CellOrder {
             self.last_held = now;
             return true;
         }
-        self.passes(cell, end_of(segment));
+        self.pass(cell, end_of(segment));
         false
     }
 
-    fn passes(&mut self, cell: u32, end: u32) {
+    fn pass(&mut self, cell: u32, end: u32) {
         let (newest, expected) = self.newest.unwrap_or((cell, end));
         let later = |a: u32, b: u32| if is_before(a, b) { b } else { a };
         self.newest = Some((later(newest, cell), later(expected, end)));
@@ -89,7 +89,7 @@ impl CellOrder {
             let lasted = now.saturating_since(since);
             self.estimate = (self.estimate * (WEIGHT - 1) + lasted) / WEIGHT;
         }
-        self.passes(cell, end_of(&segment));
+        self.pass(cell, end_of(&segment));
         *out = segment;
         true
     }
@@ -113,7 +113,7 @@ mod tests {
 
     fn order() -> CellOrder {
         let mut order = CellOrder::new(US(10));
-        order.begins(u32::MAX - 99);
+        order.begin(u32::MAX - 99);
         order
     }
 
@@ -126,12 +126,12 @@ mod tests {
     #[test]
     fn a_cell_that_overtakes_waits_for_the_one_before_across_the_end_of_the_number_space() {
         let (mut order, start) = (order(), Time::ZERO);
-        assert!(order.holds(1, &data(100), start));
-        assert!(order.holds(1, &data(200), start));
+        assert!(order.hold_back(1, &data(100), start));
+        assert!(order.hold_back(1, &data(200), start));
         assert!(released(&mut order, start + US(9)).is_empty());
-        assert!(!order.holds(0, &data(u32::MAX - 99), start + US(9)));
+        assert!(!order.hold_back(0, &data(u32::MAX - 99), start + US(9)));
         assert!(released(&mut order, start + US(9)).is_empty(), "the second packet of cell 0 is missing");
-        assert!(!order.holds(0, &data(0), start + US(10)));
+        assert!(!order.hold_back(0, &data(0), start + US(10)));
         assert_eq!(released(&mut order, start + US(10)), [100, 200]);
         assert_eq!(order.wakes_at(), Time::MAX);
     }
@@ -139,34 +139,34 @@ mod tests {
     #[test]
     fn a_gap_within_a_cell_is_passed_on_at_once() {
         let mut order = order();
-        assert!(!order.holds(0, &data(0), Time::ZERO), "TCP sees the loss");
-        assert!(!order.holds(0, &data(200), Time::ZERO));
+        assert!(!order.hold_back(0, &data(0), Time::ZERO), "TCP sees the loss");
+        assert!(!order.hold_back(0, &data(200), Time::ZERO));
     }
 
     #[test]
     fn a_gap_before_a_cell_is_waited_for_twice_the_estimate() {
         let (mut order, start) = (order(), Time::ZERO);
-        assert!(order.holds(1, &data(0), start));
+        assert!(order.hold_back(1, &data(0), start));
         assert_eq!(order.wakes_at(), start + US(20));
         assert_eq!(released(&mut order, start + US(20)), [0]);
-        assert!(!order.holds(0, &data(u32::MAX - 99), start + US(21)), "what comes too late goes to TCP");
+        assert!(!order.hold_back(0, &data(u32::MAX - 99), start + US(21)), "what comes too late goes to TCP");
     }
 
     #[test]
     fn a_cell_that_is_no_longer_the_newest_waits_for_nothing() {
         let mut order = order();
-        assert!(order.holds(2, &data(100), Time::ZERO));
-        assert!(!order.holds(3, &data(u32::MAX - 99), Time::ZERO), "resent in a later cell");
+        assert!(order.hold_back(2, &data(100), Time::ZERO));
+        assert!(!order.hold_back(3, &data(u32::MAX - 99), Time::ZERO), "resent in a later cell");
         assert_eq!(released(&mut order, Time::ZERO), [100]);
     }
 
     #[test]
     fn the_wait_is_longer_while_segments_arrive_and_the_estimate_follows_the_gaps() {
         let (mut order, start) = (order(), Time::ZERO);
-        assert!(order.holds(1, &data(0), start));
-        assert!(order.holds(1, &data(100), start + US(18)));
+        assert!(order.hold_back(1, &data(0), start));
+        assert!(order.hold_back(1, &data(100), start + US(18)));
         assert_eq!(order.wakes_at(), start + US(23));
-        assert!(!order.holds(0, &data(u32::MAX - 99), start + US(18)));
+        assert!(!order.hold_back(0, &data(u32::MAX - 99), start + US(18)));
         assert_eq!(released(&mut order, start + US(18)), [0, 100]);
         assert_eq!(order.estimate, US(11), "(7 * 10 + 18) / 8");
     }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
         let mut order = order();
-        let held = (1..2000).filter(|number| order.holds(1, &data(number * 100), Time::ZERO)).count();
+        let held = (1..2000).filter(|number| order.hold_back(1, &data(number * 100), Time::ZERO)).count();
         assert_eq!(held, MOST_HELD);
     }
 }

@@ -41,7 +41,7 @@ params! {
     }
 }
 
-/// One end of a connection.
+/// Clove's state at one end of a connection.
 pub struct Clove {
     paths: Arc<[u32]>,
     /// The path of the flowlet, and when its last packet was sent.

@@ -1,7 +1,7 @@
 //! [`DistinctPaths`]: path hashes that lead to distinct paths, for hosts that name the path of each packet.
 //!
-//! Real hosts find them by traceroute (Clove), or a controller tells them (Presto, DRB). Here they are found by a walk along
-//! the decisions of the switches.
+//! Real hosts find them by traceroute (Clove) or get them from a controller (Presto, DRB). Here they are found by
+//! following the decisions of the switches.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::hash::mix64;
 use crate::{Forwarding, Header, Switch};
 use weft_wire::Mac;
 
-/// Paths that can be told apart in a packet.
+/// Most paths that a packet can distinguish.
 const MOST_PATHS: usize = 255;
 
 /// Finds paths.
@@ -45,7 +45,7 @@ pub struct DistinctPaths<'a, B: Blueprint> {
 type Asked<S> = (Arc<Forwarding>, BTreeMap<NodeId, S>);
 
 impl<'a, B: Blueprint> DistinctPaths<'a, B> {
-    /// For the scheme of `blueprint` on `fabric`.
+    /// Creates a finder for the scheme of `blueprint` on `fabric`.
     pub const fn new(fabric: &'a Fabric, blueprint: &'a B) -> Self {
         Self { fabric, blueprint, asked: Mutex::new(None) }
     }

@@ -34,9 +34,9 @@ params! {
     }
 }
 
-/// One end of a connection.
+/// DRB's state at one end of a connection.
 pub struct Drb {
-    /// In digit-reversed order: the choice of the first switch changes with each packet.
+    /// Paths in digit-reversed order: the choice of the first switch changes with each packet.
     paths: Arc<[u32]>,
     next: usize,
 }

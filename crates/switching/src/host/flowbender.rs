@@ -37,7 +37,7 @@ params! {
     }
 }
 
-/// One end of a connection.
+/// FlowBender's state at one end of a connection.
 #[derive(Default)]
 pub struct FlowBender {
     round: RoundTrips,

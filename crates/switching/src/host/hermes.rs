@@ -68,7 +68,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// Those of `spec`.
+    /// The scheme with the parameters of `spec`.
     pub fn new(spec: &SchemeSpec) -> Self {
         let config = Config::of(&spec.params);
         let share = |percent: u64| percent as f64 / 100.0;
@@ -90,7 +90,7 @@ const TIMEOUTS: u8 = 4;
 /// A measurement of the round-trip time under way: the end of a segment's data, and when it was sent.
 type Timed = Option<(u32, Time)>;
 
-/// One end of a connection.
+/// Hermes's state at one end of a connection.
 pub struct Hermes {
     paths: Arc<[u32]>,
     rate: Rate,
@@ -100,7 +100,7 @@ pub struct Hermes {
     leaves: bool,
     /// The path before, and the end of the data that was sent on it.
     before: Option<(usize, u32)>,
-    /// By path, timeouts since the last acknowledgement on it.
+    /// For each path, timeouts since the last acknowledgement on it.
     timeouts: Vec<u8>,
     random: u64,
     timed: Timed,
@@ -112,8 +112,8 @@ pub struct Hermes {
 
 impl Hermes {
     /// Makes sure that the shared states have an entry for each path.
-    fn knows(&self, host: &mut Host<'_, Self>) {
-        host.shared.has(self.paths.len(), self.random);
+    fn set_path_count(&self, host: &mut Host<'_, Self>) {
+        host.shared.set_count(self.paths.len(), self.random);
     }
 
     /// Algorithm 2: the path of the next packet.
@@ -177,7 +177,7 @@ impl PathSelector for Hermes {
         if self.paths.is_empty() {
             return;
         }
-        self.knows(host);
+        self.set_path_count(host);
         let path = self.choose(host);
         self.leaves = false;
         if self.path != Some(path) {
@@ -208,7 +208,7 @@ impl PathSelector for Hermes {
             && let Some(probed) = self.probes.received(header.overlay, segment.ecn == Ecn::Ce, host.now)
         {
             if let Probed::Answered(path, is_marked, lasted) = probed {
-                self.knows(host);
+                self.set_path_count(host);
                 host.shared.measured(path, lasted);
                 host.shared.acked(path, is_marked, &host.scheme.limits, host.now);
             }
@@ -240,7 +240,7 @@ impl PathSelector for Hermes {
         if !self.probes.are_due(host.now) || self.paths.is_empty() || !self.is_open {
             return false;
         }
-        self.knows(host);
+        self.set_path_count(host);
         if self.round.sent().is_some() {
             self.probes.plan(host.shared, host.scheme.config.probe, host.now);
         }

@@ -35,8 +35,8 @@ words! {
     }
 }
 
-/// How a source that knows all paths and uses them in turn divides traffic. Under `wcmp`, how many hashes lead to a path
-/// depends on the reduced groups.
+/// The division of traffic by a source that knows all paths and uses them round-robin. Under `wcmp`, the number of
+/// hashes per path depends on the reduced groups.
 pub(crate) fn over_paths(spec: &SchemeSpec) -> Option<Split> {
     (over(spec).name == "ecmp").then_some(Split::OverPaths)
 }

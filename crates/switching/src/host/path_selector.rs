@@ -84,7 +84,7 @@ pub trait PathSelector: Send {
     }
 }
 
-/// One path for each connection, as long as routes last.
+/// Keeps one path per connection while the routes do not change.
 pub struct OnePath;
 
 impl PathSelector for OnePath {

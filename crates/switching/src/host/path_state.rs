@@ -39,7 +39,7 @@ pub(crate) enum Condition {
     Failed,
 }
 
-/// What a host knows about one path.
+/// A host's measurements of one path.
 #[derive(Clone, Default)]
 pub(crate) struct PathState {
     /// Average round-trip time, if any was measured.
@@ -53,7 +53,7 @@ pub(crate) struct PathState {
     window: Time,
     packets: u32,
     resent: u32,
-    /// It counts as failed before this time.
+    /// The path counts as failed until this time.
     pub(super) failed_until: Time,
 }
 

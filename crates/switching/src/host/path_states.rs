@@ -16,8 +16,8 @@ pub struct PathStates {
 }
 
 impl PathStates {
-    /// There are `count` paths. The bits of `random` decide ties.
-    pub(crate) fn has(&mut self, count: usize, random: u64) {
+    /// Sets the number of paths; forgets all states if it has changed. The bits of `random` decide ties.
+    pub(crate) fn set_count(&mut self, count: usize, random: u64) {
         if self.paths.len() != count {
             *self = Self { paths: vec![PathState::default(); count], draws: random, ..Self::default() };
         }
@@ -138,7 +138,7 @@ mod tests {
 
     fn states(times: &[u64]) -> PathStates {
         let mut states = PathStates::default();
-        states.has(times.len(), 0);
+        states.set_count(times.len(), 0);
         times.iter().enumerate().for_each(|(path, time)| states.measured(path, US(*time)));
         states
     }

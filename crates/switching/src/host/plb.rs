@@ -40,14 +40,14 @@ params! {
     }
 }
 
-/// One end of a connection.
+/// PLB's state at one end of a connection.
 pub struct Plb {
     round: RoundTrips,
     bytes: u64,
     marked: u64,
     /// Congested round trips in a row.
     congested: u64,
-    /// No move before.
+    /// No move before this time.
     paused_until: Time,
     /// The flow label.
     label: u32,

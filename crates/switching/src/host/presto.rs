@@ -39,7 +39,7 @@ params! {
     }
 }
 
-/// One end of a connection.
+/// Presto's state at one end of a connection.
 pub struct Presto {
     paths: Arc<[u32]>,
     path: usize,
@@ -92,11 +92,11 @@ impl PathSelector for Presto {
 
     fn receive(&mut self, host: &mut Host<'_, Self>, header: &Header, segment: &Segment) -> bool {
         if segment.flags.has(Flags::SYN) {
-            self.order.begins(segment.seq.wrapping_add(1));
+            self.order.begin(segment.seq.wrapping_add(1));
         }
         let [.., a, b, c, d] = header.overlay;
         let is_data = segment.len > 0 && !segment.flags.has(Flags::SYN);
-        is_data && self.order.holds(u32::from_be_bytes([a, b, c, d]), segment, host.now)
+        is_data && self.order.hold_back(u32::from_be_bytes([a, b, c, d]), segment, host.now)
     }
 
     fn release(&mut self, now: Time, segment: &mut Segment) -> bool {

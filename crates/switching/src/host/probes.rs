@@ -29,7 +29,7 @@ pub(crate) struct Probes {
     paths: Vec<u8>,
     /// Overlays of answers.
     answers: Vec<[u8; 8]>,
-    /// No probes are due before.
+    /// No probes are due before this time.
     quiet_until: Time,
 }
 
@@ -78,7 +78,7 @@ impl Probes {
         Some((path, [PROBE, path as u8, 0, 0, a, b, c, d]))
     }
 
-    /// Nothing waits any more: paths have changed.
+    /// Forgets all outstanding probes, because paths have changed.
     pub(crate) fn forget(&mut self) {
         self.paths.clear();
         self.answers.clear();
@@ -96,7 +96,7 @@ mod tests {
         // The clock in the overlay has wrapped around.
         let start = Time::ZERO + Duration::from_ns((1 << 32) - 5_000);
         let (mut near, mut far, mut states) = (Probes::default(), Probes::default(), PathStates::default());
-        states.has(3, 7);
+        states.set_count(3, 7);
         near.plan(&mut states, US(500), start);
         for (is_marked, back) in [(true, 20), (false, 3)] {
             let (path, probe) = near.next(0, 3, start).expect("two paths are probed");

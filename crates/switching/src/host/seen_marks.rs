@@ -6,7 +6,7 @@ use weft_units::{Duration, Time};
 /// The paths from the other end.
 #[derive(Default)]
 pub(crate) struct SeenMarks {
-    /// By path: whether a mark has not been reported yet, and when the last one was.
+    /// For each path, whether an unreported mark exists, and when the last one was reported.
     seen: Vec<(bool, Option<Time>)>,
     /// The path from which the search for the next report starts.
     turn: usize,

@@ -50,7 +50,7 @@ impl Selecting {
     }
 }
 
-/// One end of a connection.
+/// The selected scheme's state at one end of a connection.
 pub enum Selected {
     /// See [`Clove`].
     Clove(Clove),

@@ -11,7 +11,7 @@ use crate::smoc::{port_id, switch_id};
 /// from the fabric, so that it needs no events but those of ports.
 pub(super) struct Provisioning {
     provisioner: Provisioner,
-    /// By node and port.
+    /// Links by node and port.
     links: Vec<Vec<LinkId>>,
     /// Groups changed after link events.
     groups_changed: u64,
@@ -30,7 +30,7 @@ impl Provisioning {
     }
 }
 
-/// No frame waits for these: a frame without a rule is dropped.
+/// Installs changes; no frames wait for them, since a frame without a rule is dropped.
 fn install(changes: impl Iterator<Item = (NodeId, FlowChange)>, out: &mut Vec<Command>) {
     let rules: Vec<_> = changes.map(|(node, change)| (switch_id(node), RuleChange::Flow(change))).collect();
     if !rules.is_empty() {

@@ -43,7 +43,7 @@ pub enum FlowError {
     Tag {
         /// The switch's tag format.
         width: TagWidth,
-        /// What is wrong.
+        /// The error.
         error: Error,
     },
     /// A rule uses a group that does not exist.

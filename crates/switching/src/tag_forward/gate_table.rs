@@ -23,7 +23,7 @@ pub enum GateClash {
     Port {
         /// The port.
         port: PortId,
-        /// One of them.
+        /// The first gate.
         first: Gate,
         /// The other.
         second: Gate,
@@ -33,16 +33,16 @@ pub enum GateClash {
 /// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PortRole {
-    /// What happens there besides forwarding.
+    /// Special treatment besides forwarding.
     pub flag: Option<GateFlag>,
 }
 
 /// The gates of one switch.
 #[derive(Clone, Debug, Default)]
 pub struct GateTable {
-    /// By port; `None` if it has no gate.
+    /// Roles by port; `None` for a port without a gate.
     roles: Vec<Option<PortRole>>,
-    /// By number.
+    /// Ports by gate number.
     ports: Vec<(Gate, PortId, Direction)>,
     down_divisor: u32,
     up_divisor: u32,

@@ -31,7 +31,7 @@ pub struct Counters {
     pub tags_of_hosts: u64,
 }
 
-/// One switch.
+/// A Tag-and-Forward switch.
 #[derive(Clone, Debug)]
 pub struct TagForwardSwitch {
     width: TagWidth,

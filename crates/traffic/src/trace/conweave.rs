@@ -1,7 +1,7 @@
 //! A list of flows of conweave-ns3 or HPCC: a line with the number of flows, then a line for each flow: source,
 //! destination, priority group, in HPCC's files the destination port, bytes, start in seconds. Node `n` is host `hn`.
 //!
-//! Both simulators read as many flows as the first line says; what follows them is a note.
+//! Both simulators read as many flows as the first line gives; further lines are notes.
 
 use weft_units::Time;
 

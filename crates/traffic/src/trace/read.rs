@@ -1,11 +1,11 @@
 //! [`Read`]: what a file holds, and its text.
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Read<T> {
     /// Its flows.
     pub flows: T,
-    /// What else it says that Weft ignores, in words.
+    /// Parts of the file that Weft ignores, in words.
     pub ignored: Vec<String>,
 }
 

@@ -62,13 +62,13 @@ fn simulate(count: usize) -> (Vec<f64>, f64) {
     let round_trip = 4;
     let mut senders = vec![Dcqcn::new(Rate::from_bps(LINE as u64)); count];
     let (mut owed, mut cnp_at) = (vec![0.0; count], vec![Time::ZERO; count]);
-    let mut told: std::collections::VecDeque<Vec<usize>> = vec![Vec::new(); round_trip].into();
+    let mut in_flight: std::collections::VecDeque<Vec<usize>> = vec![Vec::new(); round_trip].into();
     let (mut queue, mut random) = (0.0_f64, 1_u64);
     let (mut sums, mut marks, mut packets) = (vec![0.0; count], 0_u64, 0_u64);
     let (steps, measured) = (1_500_000, 500_000);
     for at in 0..steps {
         let now = Time::ZERO + step * at;
-        for sender in told.pop_front().unwrap() {
+        for sender in in_flight.pop_front().unwrap() {
             senders[sender].notify(&config, now);
         }
         let mut notified = Vec::new();
@@ -100,7 +100,7 @@ fn simulate(count: usize) -> (Vec<f64>, f64) {
             }
         }
         queue = (queue - LINE / 8.0 * step.as_secs_f64()).max(0.0);
-        told.push_back(notified);
+        in_flight.push_back(notified);
     }
     let rates = sums.into_iter().map(|sum| sum / (steps - measured) as f64).collect();
     (rates, marks as f64 / packets as f64)

@@ -44,7 +44,7 @@ pub struct FirstData {
 /// The keys in an option.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Keys {
-    /// None: the SYN of version 1.
+    /// No key: the SYN of version 1.
     None,
     /// The sender's: SYN+ACK, and the SYN of version 0.
     Sender(Key),

@@ -10,7 +10,7 @@ use crate::{Error, TcpFlags};
 /// MP_JOIN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Join {
-    /// In a SYN.
+    /// MP_JOIN in a SYN.
     Syn {
         /// Whether the subflow is a backup: it carries data only if no other can.
         backup: bool,
@@ -21,7 +21,7 @@ pub enum Join {
         /// The sender's random number.
         nonce: u32,
     },
-    /// In the SYN+ACK.
+    /// MP_JOIN in the SYN+ACK.
     SynAck {
         /// Whether the subflow is a backup: it carries data only if no other can.
         backup: bool,
@@ -32,7 +32,7 @@ pub enum Join {
         /// The sender's random number.
         nonce: u32,
     },
-    /// In the third ACK.
+    /// MP_JOIN in the third ACK.
     Ack {
         /// The first 20 bytes of the sender's HMAC, which are all of SHA-1's.
         hmac: [u8; 20],

@@ -20,9 +20,9 @@ pub struct Features {
 }
 
 impl Features {
-    /// In `capabilities`: it counts packets per rule.
+    /// Bit of `capabilities`: the switch counts packets per rule.
     pub const FLOW_STATS: u32 = 1;
-    /// In `capabilities`: it counts packets per port.
+    /// Bit of `capabilities`: the switch counts packets per port.
     pub const PORT_STATS: u32 = 4;
 
     pub(crate) const fn encoded_len(&self) -> usize {

@@ -17,7 +17,7 @@ impl PortNumber {
     pub const MAX: Self = Self(0xffff_ff00);
     /// The packet's ingress port: only this number sends it back there.
     pub const IN_PORT: Self = Self(0xffff_fff8);
-    /// In a packet-out: process the packet as if it had arrived on the given ingress port.
+    /// Packet-out port that processes the packet as if it had arrived on the given ingress port.
     pub const TABLE: Self = Self(0xffff_fff9);
     /// All ports except the ingress and those with flooding disabled.
     pub const FLOOD: Self = Self(0xffff_fffb);
@@ -70,9 +70,9 @@ pub struct Port {
 impl Port {
     /// Length of a name, terminating zero included.
     pub const NAME_LEN: usize = 16;
-    /// In `config`: administratively down.
+    /// Bit of `config`: administratively down.
     pub const DOWN: u32 = 1;
-    /// In `state`: there is no link.
+    /// Bit of `state`: there is no link.
     pub const LINK_DOWN: u32 = 1;
     const LEN: usize = 64;
 

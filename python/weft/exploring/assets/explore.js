@@ -112,9 +112,9 @@
     const late = ends((frame) => frame.end.reason === "late_copy");
     const lost = ends((frame) => frame.end.fate === "dropped" && frame.hops.at(-1).what === "data");
     // Duration of the whole scene at speed 1.
-    const told = scene.lines.map((line) => line.at);
+    const lineTimes = scene.lines.map((line) => line.at);
     const seconds = Math.min(Math.max(length * 0.5, 9), 32);
-    return { ...scene, unit, times, places, length, kept, crossings, late, lost, told, seconds };
+    return { ...scene, unit, times, places, length, kept, crossings, late, lost, lineTimes, seconds };
   };
   const scenes = data.scenes.map(prepare);
 
@@ -132,7 +132,7 @@
   };
   const spell = (time) => `${(time / 1e6).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} µs`;
 
-  const state = { scene: scenes[0], time: 0, line: -1, playing: false, speed: 1, dots: [], crosses: [], shown: null, told: null };
+  const state = { scene: scenes[0], time: 0, line: -1, playing: false, speed: 1, dots: [], crosses: [], shown: null, current: null };
 
   const place = (frame, time, waiting) => {
     // Position of a frame; null if it is not in flight.
@@ -270,30 +270,30 @@
       .filter(([name]) => name !== "data lost" || scene.failure)
       .map(([name, times]) => `${name} <b data-count="${name}">${below(times, time) + 1}</b> of ${times.length}`).join(" · ");
     const list = at("lines"), old = list.querySelector("[aria-current]"), now = list.children[line]?.firstChild ?? null;
-    if (line === state.told) return;
+    if (line === state.current) return;
     old?.removeAttribute("aria-current");
     now?.setAttribute("aria-current", "step");
-    const before = state.told ?? -1, [low, high] = [Math.min(line, before), Math.max(line, before)];
+    const before = state.current ?? -1, [low, high] = [Math.min(line, before), Math.max(line, before)];
     for (let i = low + 1; i <= high; i++) list.children[i].firstChild.classList.toggle("later", i > line);
-    state.told = line;
+    state.current = line;
     const top = now ? now.offsetTop - list.clientHeight / 2 : 0;
     list.scrollTo({ top, behavior: calm.matches || state.playing ? "auto" : "smooth" });
     svg.querySelector(".here")?.classList.remove("here");
     drawn[stage.nodes.findIndex((node) => node?.name === scene.lines[line]?.where)]?.classList.add("here");
-    const told = at("now");
-    told.replaceChildren();
+    const text = at("now");
+    text.replaceChildren();
     if (line >= 0) {
       const what = scene.lines[line], where = document.createElement("b");
       where.textContent = what.where;
-      told.append(where, ` ${what.text}`);
-    } else told.textContent = scene.under_way ? "The flow is sending on its path." : "Nothing has been sent yet.";
+      text.append(where, ` ${what.text}`);
+    } else text.textContent = scene.under_way ? "The flow is sending on its path." : "Nothing has been sent yet.";
   };
 
   const draw = () => { drawTables(); drawFrames(); tell(); };
   const seek = (time, line) => {
     const { scene } = state;
     state.time = Math.min(Math.max(time, 0), scene.end);
-    state.line = line ?? below(scene.told, state.time);
+    state.line = line ?? below(scene.lineTimes, state.time);
     draw();
   };
   const step = (by) => {
@@ -348,7 +348,7 @@
     pause();
     state.scene = scenes[number];
     state.shown = null;
-    state.told = null;
+    state.current = null;
     state.dots = [];
     state.crosses = [];
     dots.replaceChildren();

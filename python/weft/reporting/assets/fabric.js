@@ -83,8 +83,8 @@ const showTime = async () => {
   const length = series ? series.step * stepsOf(series) : 1;
   element("time-events").replaceChildren(...(series?.events ?? []).filter(({ at }) => at < length).map(({ at, text: what }) => {
     const step = Math.min(Math.floor(at / series.step + 1e-6), stepsOf(series) - 1);
-    const told = `${quantity("s", at)}: ${what}`;
-    const button = make("button", { type: "button", title: told, "aria-label": `Event at ${told}` });
+    const label = `${quantity("s", at)}: ${what}`;
+    const button = make("button", { type: "button", title: label, "aria-label": `Event at ${label}` });
     button.style.left = `${((step + 1) / stepsOf(series)) * 100}%`;
     button.addEventListener("click", () => change({ time: step }));
     return button;
@@ -134,7 +134,7 @@ const seriesOf = async () => {
   const count = page.links.length, steps = stepsOf(series);
   return seenSchemes().map(schemeName).filter((name) => series.utilisation[name]).flatMap((name) => {
     const own = someOf(series, name, (all) => Array.from({ length: steps }, (_, step) => all[step * count + state.link]));
-    const endsOf = (what, step) => ends(own[what][step], own.half[what]?.[step], TOLD[what].most);
+    const endsOf = (what, step) => ends(own[what][step], own.half[what]?.[step], QUANTITIES[what].most);
     return Array.from({ length: steps }, (_, step) => ({
       scheme: name, time_s: (step + 0.5) * series.step, share: own.utilisation[step], shares: endsOf("utilisation", step),
       bytes: own.queue[step], sizes: endsOf("queue", step),
@@ -174,8 +174,8 @@ const showLink = async () => {
   const facts = known.map(([name, values]) => `${name}, ${when}: ${usedBy(values, i).join(", ")}`);
   const shown = comparedAt(use, series);
   if (shown.one && shown.two) {
-    const told = Object.keys(TOLD).filter((name) => shown.one[name] && shown.two[name]).map((name) => `${TOLD[name].title} ${differenceText(shown, name, i)}`);
-    facts.push(`${schemeName(state.scheme)} minus ${schemeName(state.second)}, ${when}: ${told.join(", ")}`);
+    const differences = Object.keys(QUANTITIES).filter((name) => shown.one[name] && shown.two[name]).map((name) => `${QUANTITIES[name].title} ${differenceText(shown, name, i)}`);
+    facts.push(`${schemeName(state.scheme)} minus ${schemeName(state.second)}, ${when}: ${differences.join(", ")}`);
   }
   const note = known.some(([, values]) => values.half.utilisation) ? [BRACKETS] : [];
   const title = [page.titles[i], ...downText(use, series, downAt(series), i)].join(", ");
@@ -186,20 +186,20 @@ element("reverse").addEventListener("click", () => change({ link: backOf(state.l
 // All links under all schemes; with minus, the rows of the first scheme have its differences from the second.
 const fabricData = async () => {
   const series = await part("series", state.point), use = await part("use", state.point), shown = comparedAt(use, series);
-  const told = [...DRAWN, "drops"], compared = shown.one && shown.two ? told.filter((name) => shown.one[name] && shown.two[name]) : [];
+  const names = [...DRAWN, "drops"], compared = shown.one && shown.two ? names.filter((name) => shown.one[name] && shown.two[name]) : [];
   const none = [null, null, null];
   const rows = page.schemes.map((_, at) => at).flatMap((at) => {
     const own = valuesOf(use, series, at);
-    const numbers = (name, i) => (own[name] ? [own[name][i], ...ends(own[name][i], own.half[name]?.[i], TOLD[name].most)] : none);
+    const numbers = (name, i) => (own[name] ? [own[name][i], ...ends(own[name][i], own.half[name]?.[i], QUANTITIES[name].most)] : none);
     const changes = (i) => (!compared.length ? [] : at === state.scheme ? [schemeName(state.second), ...compared.flatMap((name) => differenceAt(shown, name, i))]
       : [null, ...compared.flatMap(() => none)]);
-    return own ? page.links.map((name, i) => [schemeName(at), ...name.split(" → "), ...told.flatMap((one) => numbers(one, i)), ...changes(i)]) : [];
+    return own ? page.links.map((name, i) => [schemeName(at), ...name.split(" → "), ...names.flatMap((one) => numbers(one, i)), ...changes(i)]) : [];
   });
   const three = (name) => [name, `${name}_low`, `${name}_high`];
-  const columns = [...told.flatMap((name) => three(TOLD[name].column)),
-    ...(compared.length ? ["minus", ...compared.flatMap((name) => three(`${TOLD[name].column}_difference`))] : [])];
-  const kindsOf = (names) => names.flatMap((name) => Array(3).fill(TOLD[name].kind));
-  const kinds = ["text", "text", "text", ...kindsOf(told), ...(compared.length ? ["text", ...kindsOf(compared)] : [])];
+  const columns = [...names.flatMap((name) => three(QUANTITIES[name].column)),
+    ...(compared.length ? ["minus", ...compared.flatMap((name) => three(`${QUANTITIES[name].column}_difference`))] : [])];
+  const kindsOf = (names) => names.flatMap((name) => Array(3).fill(QUANTITIES[name].kind));
+  const kinds = ["text", "text", "text", ...kindsOf(names), ...(compared.length ? ["text", ...kindsOf(compared)] : [])];
   return { columns: ["scheme", "from", "to", ...columns], kinds: () => kinds, rows };
 };
 

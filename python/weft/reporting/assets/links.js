@@ -2,7 +2,7 @@
 // The half-width of an interval, from the whole number in the page (`_coarse` in details.py).
 const widthOf = (coarse) => (coarse <= 20 ? coarse : 20 * Math.exp(coarse / 20 - 1));
 // The quantities of links: their kinds and largest possible values, names of columns, and words in texts.
-const TOLD = {
+const QUANTITIES = {
   utilisation: { kind: "share", most: 1, column: "utilisation", title: "utilisation", before: "", after: " used" },
   drops: { kind: "count", most: Infinity, column: "drops_per_run", title: "drops per run", before: "", after: " drops per run" },
   queue: { kind: "bytes", most: Infinity, column: "queue_bytes", title: "largest queue", before: "largest queue ", after: "" },
@@ -13,7 +13,7 @@ const scalesOf = (series) => ({ utilisation: 1 / 1000, queue: series?.unit ?? 1,
 
 // The quantities of a scheme as arrays by name, and `half` with those of half-widths, if there are any.
 const scaled = (own, half, scales) => {
-  const each = (arrays, read) => Object.fromEntries(Object.keys(TOLD).filter((name) => arrays?.[name])
+  const each = (arrays, read) => Object.fromEntries(Object.keys(QUANTITIES).filter((name) => arrays?.[name])
     .map((name) => [name, arrays[name].map((value) => short(read(value) * scales[name]))]));
   return { ...each(own, Number), half: each(half, widthOf) };
 };
@@ -39,11 +39,11 @@ const valuesOf = (use, series, scheme) => {
 
 // A value with its interval in brackets: "43.0 % used (40.1 % to 46.0 %)".
 const BRACKETS = "In brackets: 95 % interval of the mean over seeds";
-const withInterval = (values, name, i, { before, after } = TOLD[name]) => {
-  const { kind, most } = TOLD[name], value = values[name][i], half = values.half[name]?.[i];
+const withInterval = (values, name, i, { before, after } = QUANTITIES[name]) => {
+  const { kind, most } = QUANTITIES[name], value = values[name][i], half = values.half[name]?.[i];
   return `${before}${quantity(kind, value)}${after} (${half === undefined ? "one seed" : span(kind, ...ends(value, half, most))})`;
 };
-const usedBy = (values, i) => Object.keys(TOLD).filter((name) => values[name]).map((name) => withInterval(values, name, i));
+const usedBy = (values, i) => Object.keys(QUANTITIES).filter((name) => values[name]).map((name) => withInterval(values, name, i));
 
 // Two schemes: `one` minus `two`, and the half-widths paired by seed, if the page has them.
 const pairedWidths = (use, series) => (stepOf(series) >= 0 ? null
@@ -54,7 +54,7 @@ const comparedAt = (use, series) => {
 };
 // The difference in one quantity of a link, with the ends of its interval: paired by seed, else of independent means.
 const differenceAt = ({ one, two, paired, unit }, name, i) => {
-  const scale = unit[name], { most } = TOLD[name];
+  const scale = unit[name], { most } = QUANTITIES[name];
   const tidy = (value) => short(Math.round(Math.max(-most, Math.min(most, value)) / scale * 10) / 10 * scale);
   const more = (paired?.more[name]?.[i] ?? 0) * (state.scheme < state.second ? scale : -scale);
   const change = one[name][i] - two[name][i] + more;
@@ -64,7 +64,7 @@ const differenceAt = ({ one, two, paired, unit }, name, i) => {
   return [change, change - half, change + half].map(tidy);
 };
 const differenceText = (shown, name, i) => {
-  const { kind } = TOLD[name], [change, low, high] = differenceAt(shown, name, i);
+  const { kind } = QUANTITIES[name], [change, low, high] = differenceAt(shown, name, i);
   if (low !== null) return `${signed(kind, change)} (${signed(kind, low)} to ${signed(kind, high)})`;
   const single = [[shown.one, state.scheme], [shown.two, state.second]].filter(([values]) => !values.half[name]).map(([, at]) => schemeName(at));
   return `${signed(kind, change)}: no interval (${single.join(" and ")} ${single.length > 1 ? "have" : "has"} one seed)`;

@@ -1,4 +1,4 @@
-"""What of a way's time comes from paths and what from hosts, as a table: a row for each way, fabric and collective.
+"""The parts of each set-up's time due to paths and to hosts: a row for each way, fabric and collective.
 
 The part of the paths is the time of a way relative to that of the same hosts with one path per connection. The part of
 the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. The value of a

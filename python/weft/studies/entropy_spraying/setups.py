@@ -24,7 +24,7 @@ PORTS = dict(zip(published.HOSTS, (12, 16, 20, 24, 32), strict=True))
 """Ports of the switches by number of hosts."""
 
 DELAY_S, ANSWER_BITS, RATE_BPS = 1e-6, 46 * 8, 100e9
-"""Of a link; an answer on the wire; the rate of a link."""
+"""Delay of a link; size of an answer on the wire; rate of a link."""
 
 TRIMMING = """\
 queue = "136 kB"

@@ -26,7 +26,7 @@ class Claim:
     unit: str
     schemes: tuple[str, ...]
     rule: Callable[[Tables], Finding | None]
-    """None if the data do not suffice."""
+    """The finding; None if the data do not suffice."""
 
 
 def _row(claim: Claim, tables: Tables) -> StudyRow:

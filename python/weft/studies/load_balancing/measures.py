@@ -110,7 +110,7 @@ def _goodput(run: Run, summary: Mapping[str, Any]) -> float:
 
 
 def _optima(part: Results) -> dict[str, float]:
-    """By run, the goodput of all flows if only the links of hosts limited them."""
+    """The goodput of all flows if only the links of hosts limited them, by run."""
     flows = part.flows(measured=False).select("run", "src", "dst")
     goodput = ELEPHANT_BPS * SEGMENT / PACKET_ON_WIRE
     return {

@@ -62,14 +62,14 @@ def _staggered() -> list[tuple[str, str]]:
 
 CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.8, 0.6
 TESTBED_LOADS = {"mild": (0.3, 0.4), "large": (0.3, 0.4)}
-"""Of the uplinks. A load of 50 % is all that the halved link carries under an even split, which no run outlasts."""
+"""Loads of the uplinks. 50 % is all that the halved link carries under an even split, which is never steady."""
 LONG = 4
-"""Where flows must share 80 % of the links, queues take so many times longer to settle."""
+"""Factor by which queues take longer to settle where flows must share 80 % of the links."""
 HERMES_LOAD, HERMES_DEGRADED_LOAD = 0.6, 0.4
-"""Of the intact uplinks. Up to five of the eight uplinks of a leaf are slow; what is left then carries 50 %."""
+"""Load of the intact uplinks. Up to five of the eight uplinks of a leaf are slow; the rest then carries 50 %."""
 HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
 WITH_DCTCP = "-dctcp"
-"""Ends the names of setups that stand beside those with loss-driven TCP."""
+"""Suffix of the names of setups that complement those with loss-driven TCP."""
 SHORT_GAP = "letflow gap=100 us"
 """LetFlow with a pause that flows of 10 Gbps make more often than the default."""
 PATTERNS = {"permutation": '"permutation"', "staggered": json.dumps(_staggered())}

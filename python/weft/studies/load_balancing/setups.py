@@ -15,7 +15,7 @@ from ...catalogue import schemes
 from ...scenario import Scenario
 
 MULTIPATH = "multipath-host"
-"""What a scheme needs whose hosts must speak Multipath TCP."""
+"""The requirement of a scheme whose hosts must speak Multipath TCP."""
 
 
 @cache
@@ -25,7 +25,7 @@ def registry() -> dict[str, dict[str, Any]]:
 
 
 def needs(scheme: str) -> tuple[str, ...]:
-    """What a scheme needs that networks do not have: ``new-switch``, ``controller``, ..."""
+    """The scheme's requirements beyond existing networks: ``new-switch``, ``controller``, ..."""
     return tuple(registry().get(scheme, {}).get("needs", ()))
 
 
@@ -139,5 +139,5 @@ def _refusal(scenario: str) -> str:
 
 
 def known(schemes: Sequence[str]) -> tuple[str, ...]:
-    """Those of the schemes that this version of Weft has."""
+    """The given schemes that this version of Weft has."""
     return tuple(scheme for scheme in schemes if scheme.partition(" ")[0] in registry())

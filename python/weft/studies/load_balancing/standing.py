@@ -1,4 +1,4 @@
-"""Where the schemes of the four papers stand among all schemes of the survey (L9)."""
+"""The rank of the schemes of the four papers among all schemes of the survey (L9)."""
 
 import polars as pl
 

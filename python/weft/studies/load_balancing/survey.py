@@ -1,4 +1,4 @@
-"""The survey's scenarios: every scheme in every situation that tells schemes apart.
+"""The survey's scenarios: every scheme in every situation that distinguishes schemes.
 
 Links have 10 Gbps, so that a large flow can fill an uplink. A leaf has as many uplinks as hosts (1:1), or half as many
 (2:1). The load is a share of the capacity that a situation leaves to the leaf with the fewest uplinks. Runs start warm
@@ -50,7 +50,7 @@ class Situation:
     fabric: str
     events: str = ""
     capacity: float = 1.0
-    """What the uplinks of the leaf with the fewest can carry, as a share of the intact fabric's."""
+    """The uplink capacity of the leaf with the fewest uplinks, as a share of the intact fabric's."""
     warm: bool = True
     is_main: bool = False
     """Whether all workloads run in it."""
@@ -84,7 +84,7 @@ TUNED = {"hedera": "interval=1 ms"}
 """Parameters of schemes whose defaults cannot act in the survey: Hedera polls every 5 s, and flows end within 1 s."""
 
 TFE_PORTS = "elephant_ports = [3500, 4500]"
-"""By these source ports TFE recognises large flows."""
+"""Source ports by which TFE recognises large flows."""
 LARGEST_MB = {"web-search": 5, "facebook-hadoop": 5, "data-mining": 50}
 """Larger flows are left out: a run lasts ten times the ideal time of the largest."""
 WARM_UP, MEASURED = 4.0, 10.5
@@ -102,7 +102,7 @@ class Extent:
 
 
 WORKLOAD = ("web-search", "dctcp")
-"""What runs in all situations."""
+"""The schemes that run in all situations."""
 _SHORT = (WORKLOAD, ("facebook-hadoop", "dctcp"), ("web-search", "linux"))
 EXTENTS = {
     Size.quick: Extent(3, (0.6,), _SHORT[:1]),
@@ -123,7 +123,7 @@ def setups(size: Size) -> list[Setup]:
 
 
 def refused() -> dict[tuple[str, str], str]:
-    """By situation and scheme, why the scheme does not run in it."""
+    """The reason why a scheme does not run in a situation, by situation and scheme."""
     found: dict[tuple[str, str], str] = {}
     for setup in _setups(EXTENTS[Size.quick]):
         situation = setup.name.partition("_")[0]

@@ -16,7 +16,7 @@ import polars as pl
 from ...results import Results
 from ...scenario import Scenario
 from ...statistics import relative_difference
-from ..agreement import LABELS, SAME, Cell, Ran, above, cells, describe, pairs, ran
+from ..agreement import LABELS, SAME, Cell, EmulatedRun, above, cells, describe, pairs, ran
 from ..base import Emulated, Part, Simulated, Study, saturation, settled
 from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured, row
@@ -113,7 +113,7 @@ class PacketSprayingEmulated(Study):
         found = cells(pairs(simulated, emulated)) if simulated and emulated else []
         runs = ran(emulated) if emulated else []
 
-        def judge(chosen: Sequence[Ran]) -> list[StudyRow]:
+        def judge(chosen: Sequence[EmulatedRun]) -> list[StudyRow]:
             # A mean over the numbers of long flows needs all runs of a seed.
             partly = {run.seed for run in runs if run not in chosen}
             whole = [run.id for run in chosen if run.seed not in partly]

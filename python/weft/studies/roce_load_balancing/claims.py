@@ -38,7 +38,7 @@ def judge(tables: Tables) -> list[StudyRow]:
 
 
 def _values(table: pl.DataFrame, load: int) -> dict[str, dict[str, Estimate]] | None:
-    """By scheme, mean and 99th percentile; None if a scheme is missing or has unfinished flows."""
+    """Mean and 99th percentile by scheme; None if a scheme is missing or has unfinished flows."""
     found: dict[str, dict[str, Estimate]] = {}
     for scheme in SCHEMES:
         part = table.filter((pl.col("scheme") == scheme) & (pl.col("load") == load))

@@ -11,4 +11,4 @@ SLOWDOWN: dict[int, dict[str, tuple[float, float]]] = {
 """Mean and 99th percentile by load of the uplinks in per cent and scheme."""
 
 REDUCTION = (42.3, 66.8)
-"""By how many per cent, at most, ConWeave's mean and 99th percentile are below the best other scheme's (abstract)."""
+"""Maximum reduction, in per cent, of mean and 99th percentile by ConWeave against the best other scheme (abstract)."""

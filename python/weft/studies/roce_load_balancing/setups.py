@@ -22,11 +22,11 @@ CHOSEN = (
 )
 
 LOADS = (50, 80)
-"""Of the uplinks, in per cent."""
+"""Loads of the uplinks, in per cent."""
 OVERSUBSCRIPTION = 2
 
 DELAY_S, ANSWER_BITS, RATE_BPS = 1e-6, 50 * 8, 100e9
-"""Of a link; an acknowledgement on the wire; the rate of a link."""
+"""Delay of a link; size of an acknowledgement on the wire; rate of a link."""
 
 SCHEMES = {
     "ecmp": "",
@@ -60,8 +60,8 @@ SENDERS = (2, 4, 10)
 LINE_BPS, PACKET, FRAMED = 40e9, 1000, 1082
 """The rate of their line; payload of a packet, and its bytes on the wire."""
 SECONDS: dict[Size, tuple[float, float]] = {Size.quick: (0.25, 1.0), Size.standard: (0.5, 2.0), Size.paper: (0.5, 2.0)}
-"""For how long they fill the line in two runs. Until the shorter one ends, both are the same: their difference omits
-the start at line rate."""
+"""Durations for which they fill the line in two runs. Until the shorter one ends, both are the same: their difference
+omits the start at line rate."""
 
 
 def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:

@@ -58,7 +58,7 @@ class Setup:
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What distinguishes it from other runs of the part except the seed, as the overrides of a sweep."""
+        """The values that distinguish it from other runs of the part, except the seed, as the overrides of a sweep."""
         return {"scheme.name": self.scheme, "transport.subflows": self.subflows}
 
     @property
@@ -67,7 +67,7 @@ class Setup:
         return SHAPES[self.topology].capacity * self.rate_bps
 
     def as_json(self) -> dict[str, Any]:
-        """For `from_json`."""
+        """The setup as JSON, for `from_json`."""
         return asdict(self)
 
     @classmethod

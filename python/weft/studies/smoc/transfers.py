@@ -20,7 +20,7 @@ from ...errors import OutputError
 from ...results import Results
 from ...topology import Fabric
 from .. import layout
-from ..base import Means, Part
+from ..base import Part, RunOptions
 from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
 
@@ -51,26 +51,26 @@ class Transfers(Part):
         mptcp.check()
         iperf.check()
 
-    def carry_out(self, out: Path, means: Means) -> Results:
+    def carry_out(self, out: Path, options: RunOptions) -> Results:
         """Run one at a time, in real time."""
-        told = means.progress
+        on_event = options.progress
         layout.claim(out, self._index())
         failed = []
         with workshop(out) as directory:
             for setup in self.setups:
                 target = out / "runs" / setup.id
                 if (target / "summary.json").is_file():
-                    told({"event": "run_skipped"})
+                    on_event({"event": "run_skipped"})
                     continue
                 try:
                     (directory / "options.json").write_text(json.dumps({"setup": setup.as_json()}), encoding="utf-8")
-                    follow("weft.studies.smoc.inside", directory, _follower(setup, told))
+                    follow("weft.studies.smoc.inside", directory, _follower(setup, on_event))
                     write(setup, directory, target)
                 except EmulationError as error:
                     failed.append(f"{setup.label}: {error}")
-                    told({"event": "run_failed", "run_id": setup.id, "label": setup.label, "error": str(error)})
+                    on_event({"event": "run_failed", "run_id": setup.id, "label": setup.label, "error": str(error)})
                 else:
-                    told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+                    on_event({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
                 finally:
                     clear(directory)
         if failed:
@@ -187,7 +187,7 @@ def _class(sent: list[dict[str, Any]]) -> dict[str, Any]:
     return layout.of_class(flows=len(sent), finished=0, retransmissions=retransmissions)
 
 
-def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+def _follower(setup: Setup, on_event: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
     def follow(event: dict[str, Any]) -> None:
         if event.get("event") == "stage":
             share, label = float(event["fraction"]) * _BUILDING, f"{setup.label} ({event['stage']})"
@@ -196,6 +196,6 @@ def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[
             label = setup.label
         else:
             return
-        told({"event": "progress", "run_id": setup.id, "label": label, "fraction": share})
+        on_event({"event": "progress", "run_id": setup.id, "label": label, "fraction": share})
 
     return follow

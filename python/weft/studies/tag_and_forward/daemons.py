@@ -38,17 +38,17 @@ class Daemons(Forwarder):
         from ...emulation.topology import HELLO
         from ...emulation.weft_mininet import WeftSwitch
 
-        def told(switch: SwitchNode) -> dict[str, Any]:
+        def parameters(switch: SwitchNode) -> dict[str, Any]:
             return {"mode": _MODES[peer], "switch_id": switch.id, "tier": switch.tier, "parameters": dict(HELLO)}
 
-        self.testbed = Testbed(directory, WeftSwitch, told)
+        self.testbed = Testbed(directory, WeftSwitch, parameters)
         self._tags = peer == TAG_FORWARD
         self._loop = asyncio.new_event_loop()
         self._daemons: dict[str, Daemon] = {}
         self._gates: dict[str, dict[str, Any]] = {one["switch"]: one for one in json.loads(gates().json())["switches"]}
         self._own: dict[str, list[str]] = {name: [] for name in SWITCHES}
 
-    def start(self, told: Callable[[float], None]) -> None:
+    def start(self, on_progress: Callable[[float], None]) -> None:
         """Start the daemons, and set their gates."""
         from ...emulation.weft_mininet import ControlError
 
@@ -58,7 +58,7 @@ class Daemons(Forwarder):
                 switch.start(())
                 # Attach programs one switch at a time: on a busy machine, the last of twenty would time out.
                 switch.wait()
-                told(0.8 * number / len(switches))
+                on_progress(0.8 * number / len(switches))
             for switch in switches:
                 switch.settle()
         except ControlError as refusal:
@@ -66,9 +66,9 @@ class Daemons(Forwarder):
         self.testbed.wait_for_links()
         self._daemons = {name: Daemon(name, self.testbed.switches[name].socket_path) for name in SWITCHES}
         self._done(self._at_once(self._put_gates))
-        told(1.0)
+        on_progress(1.0)
 
-    def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
+    def carry(self, flows: Sequence[Flow], on_progress: Callable[[float], None], *, fill: int = 0) -> None:
         """Install rules that match both addresses and select a gate."""
         passing = at_switches(flows)
         for number, name in enumerate(SWITCHES, 1):
@@ -80,7 +80,7 @@ class Daemons(Forwarder):
                 rest = (_text(source, destination, action) for source, destination in filling(fill - len(own)))
                 body = f'{{"priority":{_PRIORITY},"rules":[{",".join((*own, *rest))}],"groups":[]}}'
                 self._done(self._daemons[name].ask("PUT", "flows", body))
-            told(number / len(SWITCHES))
+            on_progress(number / len(SWITCHES))
 
     def stop(self) -> None:
         """Mininet stops the daemons."""

@@ -16,14 +16,14 @@ class Forwarder(ABC):
     state: dict[str, int]
 
     @abstractmethod
-    def start(self, told: Callable[[float], None]) -> None:
-        """Start the switches, with empty tables; `told` is called with the progress, from 0 to 1.
+    def start(self, on_progress: Callable[[float], None]) -> None:
+        """Start the switches, with empty tables; `on_progress` is called with the progress, from 0 to 1.
 
         Raises `EmulationError` if they do not start.
         """
 
     @abstractmethod
-    def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
+    def carry(self, flows: Sequence[Flow], on_progress: Callable[[float], None], *, fill: int = 0) -> None:
         """Install the rules of flows, and fill nonempty tables with unused rules up to `fill`.
 
         Raises `EmulationError` if a switch refuses one.
@@ -43,16 +43,16 @@ class Forwarder(ABC):
 
 
 @contextmanager
-def started(forwarder: Forwarder, rules: int, told: Callable[[str, float], None]) -> Iterator[None]:
+def started(forwarder: Forwarder, rules: int, on_progress: Callable[[str, float], None]) -> Iterator[None]:
     """The switches forward all flows of the study, with `rules` per table, during the block.
 
-    `told` is called with the stage and its progress. Raises `EmulationError` if they do not start, or refuse a rule.
+    `on_progress` gets the stage and its progress. Raises `EmulationError` if they do not start, or refuse a rule.
     """
     try:
-        forwarder.start(lambda share: told("starting switches", share))
+        forwarder.start(lambda share: on_progress("starting switches", share))
         forwarder.carry(of_servers(forwarder.testbed.addresses), lambda _: None)
         forwarder.state = forwarder.rules()
-        forwarder.carry([example(), *of_load()], lambda share: told("filling tables", share), fill=rules)
+        forwarder.carry([example(), *of_load()], lambda share: on_progress("filling tables", share), fill=rules)
         yield
     finally:
         forwarder.stop()

@@ -25,12 +25,12 @@ class Peer:
         with (directory / "emulation.log").open("wb") as log:
             self._jail = Jail("weft.studies.tag_and_forward.inside", [str(directory)], log, listens=True)
 
-    def wait(self, told: Callable[[float], None]) -> None:
-        """Wait until it forwards; `told` is called with the progress, from 0 to 1.
+    def wait(self, on_progress: Callable[[float], None]) -> None:
+        """Wait until it forwards; `on_progress` is called with the progress, from 0 to 1.
 
         Raises `EmulationError` if it could not be built.
         """
-        self._until("ready", told)
+        self._until("ready", on_progress)
 
     def ask(self, what: str, **values: Any) -> Any:
         """Send a request to `inside.Answers`. Raises `EmulationError` if it refused, or has exited."""
@@ -56,7 +56,7 @@ class Peer:
         """Stop it."""
         self._jail.end()
 
-    def _until(self, wanted: str, told: Callable[[float], None]) -> dict[str, Any]:
+    def _until(self, wanted: str, on_progress: Callable[[float], None]) -> dict[str, Any]:
         said = self._jail.process.stdout
         assert said is not None
         for line in said:
@@ -69,7 +69,7 @@ class Peer:
             if event.get("event") == "refused":
                 raise EmulationError(f"{self.name}: {event['error']}")
             if event.get("event") == "stage":
-                told(float(event["fraction"]))
+                on_progress(float(event["fraction"]))
         raise self._failure()
 
     def _failure(self) -> EmulationError:

@@ -25,7 +25,7 @@ from ...emulation.sweep import workshop
 from ...errors import OutputError
 from ...results import Results
 from .. import layout
-from ..base import Means, Part
+from ..base import Part, RunOptions
 from .fabric import SERVERS, pod
 from .flows import LOAD
 from .jails import Peer
@@ -54,7 +54,7 @@ _PAUSE_S = 0.1
 _STEPS = 6
 """Steps of the bisection for a rate."""
 
-Told = Callable[[dict[str, Any]], None]
+OnEvent = Callable[[dict[str, Any]], None]
 
 
 class Measurements(Part):
@@ -75,33 +75,33 @@ class Measurements(Part):
         openvswitch.check()
         iperf.check()
 
-    def carry_out(self, out: Path, means: Means) -> Results:
+    def carry_out(self, out: Path, options: RunOptions) -> Results:
         """One round after the other."""
-        told = means.progress
+        on_event = options.progress
         layout.claim(out, self._index())
         rounds = [list(group) for _, group in groupby(self.setups, key=lambda setup: (setup.rules, setup.round))]
         pending = [group for group in rounds if not all(_there(out, setup) for setup in group)]
         for _ in range(len(self.setups) - sum(len(group) for group in pending)):
-            told({"event": "run_skipped"})
+            on_event({"event": "run_skipped"})
         if pending:
             try:
-                with workshop(out), self._built(pending[0], told) as peers:
-                    self._carry_out(out, pending, peers, told)
+                with workshop(out), self._built(pending[0], on_event) as peers:
+                    self._carry_out(out, pending, peers, on_event)
             except EmulationError as error:
                 raise OutputError(f"the emulation failed: {error}", begun=True) from error
         return Results(out)
 
-    def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], told: Told) -> None:
+    def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], on_event: OnEvent) -> None:
         """Run the rounds with built peers; each is written when it has finished."""
         once = {name: self._once(peer) for name, peer in peers.items()}
         for group in pending:
             chosen = {setup.peer: peers[setup.peer] for setup in group}
             for setup in group:
                 chosen[setup.peer].fill(setup.rules)
-            found = Round(chosen, self.extent, group, told).carry_out()
+            found = Round(chosen, self.extent, group, on_event).carry_out()
             for setup in group:
                 write(setup, found[setup.peer], once[setup.peer], _target(out, setup))
-                told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
+                on_event({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
 
     def _once(self, peer: Peer) -> dict[str, Any]:
         """One-time measurements of a peer: its description, and for tags the time to set gates."""
@@ -118,7 +118,7 @@ class Measurements(Part):
         return report | {"example": peer.ask("example")}
 
     @contextmanager
-    def _built(self, first: list[Setup], told: Told) -> Iterator[dict[str, Peer]]:
+    def _built(self, first: list[Setup], on_event: OnEvent) -> Iterator[dict[str, Peer]]:
         """All peers, built in parallel; they are stopped after the block."""
         with tempfile.TemporaryDirectory(prefix="weft-") as directory:
             peers: dict[str, Peer] = {}
@@ -126,7 +126,7 @@ class Measurements(Part):
                 for setup in first:
                     peers[setup.peer] = Peer(setup.peer, setup.rules, Path(directory) / setup.peer)
                 for setup in first:
-                    peers[setup.peer].wait(partial(_building, setup, told))
+                    peers[setup.peer].wait(partial(_building, setup, on_event))
                 yield peers
             finally:
                 with ThreadPoolExecutor() as pool:
@@ -144,10 +144,10 @@ class Measurements(Part):
 class Round:
     """One round, with built peers."""
 
-    def __init__(self, peers: dict[str, Peer], extent: Extent, setups: list[Setup], told: Told) -> None:
+    def __init__(self, peers: dict[str, Peer], extent: Extent, setups: list[Setup], on_event: OnEvent) -> None:
         """Random choices are seeded with the round's number."""
         self._processors = Processors()
-        self._peers, self._extent, self._setups, self._told = peers, extent, setups, told
+        self._peers, self._extent, self._setups, self._on_event = peers, extent, setups, on_event
         self._draw = random.Random(setups[0].round)
         self.source = self._draw.choice(SERVERS)
         self.destination = self._draw.choice([one for one in SERVERS if pod(one) != pod(self.source)])
@@ -174,7 +174,7 @@ class Round:
             for number, (size, name) in enumerate(turns):
                 setup = next(one for one in self._setups if one.peer == name)
                 share = number / len(turns)
-                self._told({"event": "progress", "run_id": setup.id, "label": setup.label, "fraction": share})
+                self._on_event({"event": "progress", "run_id": setup.id, "label": setup.label, "fraction": share})
                 found[name]["loads"][spelled(size)] = carried(self._peers[name], size, self._extent.trial_s)
             for name in self._draw.sample([FLOW_TABLE, TAG_FORWARD], 2):
                 found[name]["loads"][FEW_CLASS] = carried(self._peers[name], LOAD_SIZES[0], self._extent.trial_s, FEW)
@@ -250,9 +250,9 @@ def _is_carried(trial: dict[str, Any]) -> bool:
     return sent > 0 and received >= (1 - MISSING) * sent
 
 
-def _building(setup: Setup, told: Told, share: float) -> None:
+def _building(setup: Setup, on_event: OnEvent, share: float) -> None:
     label = f"{setup.label} (building)"
-    told({"event": "progress", "run_id": setup.id, "label": label, "fraction": share / 2})
+    on_event({"event": "progress", "run_id": setup.id, "label": label, "fraction": share / 2})
 
 
 def _target(out: Path, setup: Setup) -> Path:

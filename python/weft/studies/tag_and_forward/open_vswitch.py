@@ -35,7 +35,7 @@ class OpenVSwitches(Forwarder):
         self.testbed = Testbed(directory, BridgeSwitch, lambda _: {"dpid": "1", "inNamespace": True})
         self._switches: dict[str, OpenVSwitch] = {}
 
-    def start(self, told: Callable[[float], None]) -> None:
+    def start(self, on_progress: Callable[[float], None]) -> None:
         """Start one daemon per switch, with one bridge."""
         plan = self.testbed.plan
         for number, name in enumerate(SWITCHES, 1):
@@ -45,10 +45,10 @@ class OpenVSwitches(Forwarder):
                 self._switches[name] = OpenVSwitch(Path("/run/openvswitch") / name)
                 self._switches[name].start()
                 self._switches[name].add([Bridge(name, number, ports)])
-            told(number / len(SWITCHES))
+            on_progress(number / len(SWITCHES))
         self.testbed.wait_for_links()
 
-    def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
+    def carry(self, flows: Sequence[Flow], on_progress: Callable[[float], None], *, fill: int = 0) -> None:
         """Install rules that match both addresses and output to a port."""
         passing = at_switches(flows)
         for number, (name, switch) in enumerate(self._switches.items(), 1):
@@ -56,7 +56,7 @@ class OpenVSwitches(Forwarder):
             there = switch.count(name) + len(own) if fill else 0
             rest = (_rule(source, destination, 1) for source, destination in filling(fill - there))
             switch.add_rules(name, [*own, *rest], _RULES_S)
-            told(number / len(SWITCHES))
+            on_progress(number / len(SWITCHES))
 
     def stop(self) -> None:
         """Stop all daemons."""

@@ -19,7 +19,7 @@ FEW = 400
 """Flows of an additional load: about 100 at each switch."""
 FEW_CLASS = f"{LOAD_SIZES[0]} B, {FEW} flows"
 PACKETS, SEGMENTS = "packets", "segments"
-"""What hosts pass to the kernel: packets, or segments of up to 64 kB, which cannot be tagged."""
+"""The units that hosts pass to the kernel: packets, or segments of up to 64 kB, which cannot be tagged."""
 RULES = 40_000
 """Rules in a table: a fifth of 200 000, as in the paper."""
 MISSING = 0.01
@@ -84,5 +84,5 @@ class Setup:
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What distinguishes it from other runs except the round, as the overrides of a sweep."""
+        """The values that distinguish it from other runs, except the round, as the overrides of a sweep."""
         return {"scheme.name": self.peer, "tables.rules": self.rules}

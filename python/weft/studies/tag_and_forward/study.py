@@ -36,7 +36,7 @@ class TagAndForward(Study):
     )
 
     def parts(self, size: Size) -> Sequence[Part]:
-        """One for all measurements: building the peers takes longer than measuring them. Two are simulated."""
+        """One part for all measurements, as building the peers takes longer than measuring; two simulated parts."""
         return [Measurements(NAME, EXTENTS[size]), *external.parts()]
 
     def judge(self, results: dict[str, Results]) -> Outcome:

@@ -23,14 +23,14 @@ ROOM = 8
 class Testbed(Nodes):
     """Configured hosts, and switches that are not started."""
 
-    def __init__(self, directory: Path, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
+    def __init__(self, directory: Path, switch: type, parameters: Callable[[SwitchNode], dict[str, Any]]) -> None:
         """Create nodes and links; `directory` is for the fabric file.
 
         Raises `EmulationError` if a requirement is missing on this machine, or the kernel rejects a setting.
         """
         file = directory / FILE
         file.write_text(fabric(), encoding="utf-8")
-        super().__init__(plan_of(file), switch, told)
+        super().__init__(plan_of(file), switch, parameters)
         for one in self.plan.switches:
             with entered(self.place(one.name)):
                 ports = [self.plan.interface(end) for end in self.plan.ports(one.name)]

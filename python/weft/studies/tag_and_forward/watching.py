@@ -57,7 +57,7 @@ def read(frame: bytes, whole: bytes) -> tuple[int | None, int | None, int | None
 
 
 def _arrivals(testbed: Testbed, flow: Flow) -> list[tuple[str, str]]:
-    """Where packets of a flow arrive: the nodes after its hops, and their interfaces."""
+    """The places where packets of a flow arrive: the nodes after its hops, and their interfaces."""
     behind = {}
     for cable in testbed.plan.cables:
         for end, other in (cable.ends, cable.ends[::-1]):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...results import Results
 from ...scenario import Scenario
-from ..agreement import LABELS, SAME, Cell, Ran, above, cells, compared, describe, pairs, ran
+from ..agreement import LABELS, SAME, Cell, EmulatedRun, above, cells, compared, describe, pairs, ran
 from ..base import Emulated, Part, Simulated, Study, saturation, settled
 from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured, row
@@ -77,7 +77,7 @@ class TcpPathEmulated(Study):
         simulated, emulated = results[SIMULATED], results[EMULATED]
         found, runs = cells(pairs(simulated, emulated)), ran(emulated)
 
-        def judge(chosen: Sequence[Ran]) -> list[StudyRow]:
+        def judge(chosen: Sequence[EmulatedRun]) -> list[StudyRow]:
             if not chosen:
                 return _rows([])
             part = cells(pairs(simulated, emulated.only({run.id for run in chosen})))

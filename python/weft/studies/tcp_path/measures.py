@@ -33,7 +33,7 @@ def runs(tables: Tables, part: str, sizes: str, scheme: str, load: float, column
 
 
 def change(treated: BySeed, baseline: BySeed) -> dict[int, float]:
-    """By seed, the difference as a share of the baseline's value."""
+    """The difference as a share of the baseline's value, by seed."""
     shared = sorted(treated.keys() & baseline.keys())
     return {seed: treated[seed] / baseline[seed] - 1 for seed in shared if baseline[seed]}
 

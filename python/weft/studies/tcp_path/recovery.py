@@ -23,7 +23,7 @@ REACTION_MS = 10
 FAILS_MS = 40
 """When the link fails: the flow fills the path by then."""
 PREFIX = "recovery_"
-"""Of the names of parts."""
+"""Prefix of the names of parts."""
 
 SCHEMA: dict[str, Any] = {
     "hops": pl.Int64,

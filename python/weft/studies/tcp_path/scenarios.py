@@ -41,7 +41,7 @@ REFRESH = "200 ms"
 """Interval at which the refreshing variants explore again; an elephant takes at least 80 ms at 1 Gbps."""
 
 GIVE_UP_S = 130
-"""ns-3.26's TCP gives up after six timeouts, 127 s from the first: until then, a flow may still finish."""
+"""ns-3.26's TCP aborts after six timeouts, 127 s from the first: until then, a flow may still finish."""
 
 HOST_QUEUE = 'host_queue = "1100 packets"'
 """ns-3.26: a queue disc of 1000 packets with flow control above the device's queue of 100."""

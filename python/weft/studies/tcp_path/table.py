@@ -111,7 +111,7 @@ def gather(results: dict[str, Results]) -> Tables:
 
 
 def _runs(part: Results, what: str, sizes: str) -> dict[str, dict[str, Any]]:
-    """By run id, what tells it apart in the tables."""
+    """The values that identify a run in the tables, by run id."""
     keyed = {}
     for run, summary in zip(part.finished, part.summaries(), strict=True):
         params = summary["scheme"]["params"]
@@ -126,7 +126,7 @@ def _runs(part: Results, what: str, sizes: str) -> dict[str, dict[str, Any]]:
 
 
 def _costs(part: Results) -> dict[str, float]:
-    """By run id, seconds of a processor for each simulated second in which flows start."""
+    """Processor seconds per simulated second in which flows start, by run id."""
     path = part.path / "performance.json"
     if not path.is_file():
         return {}

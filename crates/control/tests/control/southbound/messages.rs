@@ -9,7 +9,7 @@ use weft_control::{
 use weft_wire::openflow::{Action, FlowCommand, FlowFlags, Masked, Message, PortNumber, RemovedReason};
 use weft_wire::{EtherType, IpProtocol, Mac};
 
-use super::scripted::{FRAME, Network, OWN, Told, packet, removed, rule, written};
+use super::scripted::{CoreEvent, FRAME, Network, OWN, packet, removed, rule, written};
 
 #[test]
 fn a_rule_has_all_that_the_core_says() {
@@ -117,10 +117,10 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
         &Message::PacketIn(weft_wire::openflow::PacketIn { in_port: PortNumber(2), ..packet(&FRAME) }),
     );
     network.say(2, &Message::PacketIn(packet(&FRAME)));
-    assert_eq!(network.core.told().len(), 102);
+    assert_eq!(network.core.events().len(), 102);
     network.now += Duration::from_secs(1);
     network.say(1, &Message::PacketIn(packet(&FRAME)));
-    assert_eq!(network.core.told().len(), 1);
+    assert_eq!(network.core.events().len(), 1);
     assert_eq!(
         (network.counter("packet_ins_received"), network.counter("packet_ins_over_limit")),
         (303, 200)
@@ -134,15 +134,15 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
 fn answers_to_the_controllers_own_questions_are_held_to_a_share_of_their_own_and_that_of_packets() {
     let mut answer = FRAME;
     answer[..6].copy_from_slice(&MadeFrame::CONTROLLER.0);
-    for (packets_per_port_s, answers_per_port_s, packets, told) in [(100, 10, 300, 110), (5, 1000, 0, 5)] {
+    for (packets_per_port_s, answers_per_port_s, packets, passed) in [(100, 10, 300, 110), (5, 1000, 0, 5)] {
         let limits =
             SouthboundLimits { packets_per_port_s, answers_per_port_s, ..SouthboundLimits::default() };
         let mut network = Network::with(SouthboundLimits { audit: None, ..limits });
         (0..packets).for_each(|_| network.say(1, &Message::PacketIn(packet(&FRAME))));
         (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
-        let over = packets + 20 - told;
-        let counts = (network.core.told().len() as u64, network.counter("packet_ins_over_limit"));
-        assert_eq!(counts, (told, over), "{packets_per_port_s} packets, {answers_per_port_s} answers");
+        let over = packets + 20 - passed;
+        let counts = (network.core.events().len() as u64, network.counter("packet_ins_over_limit"));
+        assert_eq!(counts, (passed, over), "{packets_per_port_s} packets, {answers_per_port_s} answers");
     }
 }
 
@@ -169,7 +169,7 @@ fn lldp_frames_are_held_to_a_share_of_their_own_before_anything_of_them_is_read(
     let brief: Vec<_> = named.iter().map(|one| (one.at, one.kind, one.count)).collect();
     assert_eq!(brief, [(SwitchPort::new(1, 3), OffenceKind::Lldp, 490)]);
     network.say(1, &Message::PacketIn(packet(&FRAME)));
-    assert_eq!(network.core.told().len(), 1, "the port's other packets are counted separately");
+    assert_eq!(network.core.events().len(), 1, "the port's other packets are counted separately");
     network.now += Duration::from_secs(1);
     assert_eq!(read(&mut network, 3, 1), 1);
 }
@@ -182,11 +182,11 @@ fn rules_of_its_own_that_idled_out_are_the_cores_and_all_others_somebody_elses()
     {
         network.say(2, &removed(cookie, reason));
     }
-    let gone = |cookie| Told::RuleRemoved { switch: 2, cookie, packets: 5, bytes: 500 };
-    assert_eq!(network.core.told(), [gone(OWN), gone(OWN + 1)]);
+    let gone = |cookie| CoreEvent::RuleRemoved { switch: 2, cookie, packets: 5, bytes: 500 };
+    assert_eq!(network.core.events(), [gone(OWN), gone(OWN + 1)]);
     let bytes = written(7, &removed(1, RemovedReason::IDLE_TIMEOUT));
     assert_eq!(network.southbound.received(network.now, SwitchId(2), &bytes, 0), (0, Stop::Other));
-    assert_eq!((network.core.told(), network.counter("rules_idle")), (vec![], 2));
+    assert_eq!((network.core.events(), network.counter("rules_idle")), (vec![], 2));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_stream_is_read_up_to_what_is_somebody_elses() {
     assert_eq!((place, read(end)), (end, (end, Stop::Other)));
     // The last one is truncated by a byte.
     assert_eq!(read(end + old.len()), (end + old.len(), Stop::Rest));
-    assert_eq!(network.core.told().len(), 2);
+    assert_eq!(network.core.events().len(), 2);
 }
 
 proptest! {

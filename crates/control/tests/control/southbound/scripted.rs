@@ -26,7 +26,7 @@ pub const FRAME: [u8; 60] = {
 
 /// An event passed to the core.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum CoreEvent {
     SwitchUp(u64),
     SwitchDown(u64),
     LeftAlone(u64),
@@ -39,7 +39,7 @@ pub enum Told {
 /// Shared with the test, since the controller owns the core.
 #[derive(Clone, Default)]
 pub struct Scripted {
-    told: Arc<Mutex<Vec<Told>>>,
+    events: Arc<Mutex<Vec<CoreEvent>>>,
     /// Commands to return on the next packet-ins.
     pub on_packet: Arc<Mutex<VecDeque<Vec<Command>>>>,
     /// Commands to return when a transaction is installed.
@@ -48,27 +48,27 @@ pub struct Scripted {
 
 impl Scripted {
     /// Events since the last call.
-    pub fn told(&self) -> Vec<Told> {
-        std::mem::take(&mut *self.told.lock().unwrap())
+    pub fn events(&self) -> Vec<CoreEvent> {
+        std::mem::take(&mut *self.events.lock().unwrap())
     }
 
-    fn note(&self, told: Told) {
-        self.told.lock().unwrap().push(told);
+    fn note(&self, event: CoreEvent) {
+        self.events.lock().unwrap().push(event);
     }
 }
 
 impl Controller for Scripted {
     fn switch_up(&mut self, _: Time, switch: SwitchId, _: &[PortNo], _: &[Rule], _: &mut Vec<Command>) {
-        self.note(Told::SwitchUp(switch.0));
+        self.note(CoreEvent::SwitchUp(switch.0));
     }
 
     fn switch_down(&mut self, _: Time, switch: SwitchId, _: &mut Vec<Command>) {
-        self.note(Told::SwitchDown(switch.0));
+        self.note(CoreEvent::SwitchDown(switch.0));
     }
 
     fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {
         if is_left_alone {
-            self.note(Told::LeftAlone(switch.0));
+            self.note(CoreEvent::LeftAlone(switch.0));
         }
     }
 
@@ -81,7 +81,7 @@ impl Controller for Scripted {
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
-        self.note(Told::PacketIn { switch: at.switch.0, port: at.port.0, cookie });
+        self.note(CoreEvent::PacketIn { switch: at.switch.0, port: at.port.0, cookie });
         let mut said = self.on_packet.lock().unwrap().pop_front().unwrap_or_default();
         for command in &mut said {
             match command {
@@ -98,12 +98,12 @@ impl Controller for Scripted {
     }
 
     fn installed(&mut self, _: Time, transaction: u64, out: &mut Vec<Command>) {
-        self.note(Told::Installed(transaction));
+        self.note(CoreEvent::Installed(transaction));
         out.extend(self.on_installed.lock().unwrap().remove(&transaction).unwrap_or_default());
     }
 
     fn failed(&mut self, _: Time, transaction: u64, switch: SwitchId, reason: &str, _: &mut Vec<Command>) {
-        self.note(Told::Failed { transaction, switch: switch.0, reason: reason.into() });
+        self.note(CoreEvent::Failed { transaction, switch: switch.0, reason: reason.into() });
     }
 
     fn rule_removed(
@@ -115,7 +115,7 @@ impl Controller for Scripted {
         bytes: u64,
         _: &mut Vec<Command>,
     ) {
-        self.note(Told::RuleRemoved { switch: switch.0, cookie, packets, bytes });
+        self.note(CoreEvent::RuleRemoved { switch: switch.0, cookie, packets, bytes });
     }
 }
 
@@ -140,7 +140,7 @@ impl Network {
         let mut southbound = Southbound::new(Box::new(core.clone()), limits);
         let now = Time::ZERO + Duration::from_secs(10);
         (1..=3).for_each(|switch| southbound.switch_up(now, SwitchId(switch), &[], &[]));
-        assert_eq!(core.told(), [1, 2, 3].map(Told::SwitchUp));
+        assert_eq!(core.events(), [1, 2, 3].map(CoreEvent::SwitchUp));
         Self { southbound, core, now }
     }
 

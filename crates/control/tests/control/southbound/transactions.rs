@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use weft_control::{Command, FrameRef, SouthboundLimits, SwitchId, Trouble};
 use weft_control::{Duration, Time};
 
-use super::scripted::{Network, Told, install};
+use super::scripted::{CoreEvent, Network, install};
 
-fn failed(transaction: u64, switch: u64, reason: &str) -> Told {
-    Told::Failed { transaction, switch, reason: reason.into() }
+fn failed(transaction: u64, switch: u64, reason: &str) -> CoreEvent {
+    CoreEvent::Failed { transaction, switch, reason: reason.into() }
 }
 
-const CAME_UP: Told = Told::PacketIn { switch: 1, port: 3, cookie: super::scripted::OWN };
+const CAME_UP: CoreEvent = CoreEvent::PacketIn { switch: 1, port: 3, cookie: super::scripted::OWN };
 
 #[test]
 fn rules_go_before_one_barrier_a_switch_and_the_frame_when_all_have_confirmed() {
@@ -22,24 +22,24 @@ fn rules_go_before_one_barrier_a_switch_and_the_frame_when_all_have_confirmed() 
     let (one, two) = (sent.xids(1), sent.xids(2));
     network.now += Duration::from_ms(3);
     network.confirm(1, one[1]);
-    assert!(network.sent().words(1).is_empty() && network.core.told() == [CAME_UP]);
+    assert!(network.sent().words(1).is_empty() && network.core.events() == [CAME_UP]);
     assert_eq!(network.southbound.installing(), 1);
     network.now += Duration::from_ms(1);
     network.confirm(2, two[2]);
     assert_eq!(network.sent().words(1), ["frame of 60 bytes"]);
-    assert_eq!(network.core.told(), [Told::Installed(5)]);
+    assert_eq!(network.core.events(), [CoreEvent::Installed(5)]);
     assert_eq!(network.southbound.set_ups().collect::<Vec<_>>(), [Duration::from_ms(4)]);
     assert_eq!((network.southbound.installing(), network.counter("transactions_installed")), (0, 1));
 }
 
 #[test]
-fn what_the_core_says_on_being_told_is_done_after_what_it_said_before() {
+fn commands_returned_on_an_event_follow_commands_returned_before() {
     let mut network = Network::new();
     network.core.on_installed.lock().unwrap().insert(5, vec![install(0, &[(1, 9)], None)]);
     // It has no rules, so it is installed immediately.
     network.packet_in(1, vec![install(5, &[], None), install(0, &[(1, 8)], None)]);
     assert_eq!(network.sent().words(1), ["rule 8", "rule 9"]);
-    assert_eq!(network.core.told(), [CAME_UP, Told::Installed(5)]);
+    assert_eq!(network.core.events(), [CAME_UP, CoreEvent::Installed(5)]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn an_error_fails_the_transaction_once_and_its_frame_stays() {
     network.southbound.refused(network.now, SwitchId(2), one[0] - 1, "none of its messages");
     network.confirm(1, one[2]);
     network.confirm(2, two[1]);
-    assert_eq!(network.core.told(), [CAME_UP, failed(5, 1, "table full")]);
+    assert_eq!(network.core.events(), [CAME_UP, failed(5, 1, "table full")]);
     assert!(network.sent().words(1).is_empty());
     assert_eq!((network.counter("transactions_refused"), network.counter("transactions_installed")), (1, 0));
 }
@@ -63,11 +63,14 @@ fn a_switch_that_is_gone_before_or_meanwhile_fails_the_transaction() {
     let mut network = Network::new();
     network.southbound.switch_down(network.now, SwitchId(2), false);
     network.packet_in(1, vec![install(5, &[(2, 6), (1, 7)], Some(1))]);
-    assert_eq!(network.core.told(), [Told::SwitchDown(2), CAME_UP, failed(5, 2, "switch not connected")]);
+    assert_eq!(
+        network.core.events(),
+        [CoreEvent::SwitchDown(2), CAME_UP, failed(5, 2, "switch not connected")]
+    );
     network.packet_in(1, vec![install(6, &[(3, 6), (1, 7)], Some(1))]);
     network.southbound.switch_down(network.now, SwitchId(3), true);
     let gone = failed(6, 3, "switch disconnected");
-    assert_eq!(network.core.told(), [CAME_UP, Told::LeftAlone(3), gone, Told::SwitchDown(3)]);
+    assert_eq!(network.core.events(), [CAME_UP, CoreEvent::LeftAlone(3), gone, CoreEvent::SwitchDown(3)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (2, 0));
     assert!(!network.sent().words(1).contains(&"frame of 60 bytes".into()));
 }
@@ -78,7 +81,7 @@ fn a_switch_that_connects_again_before_it_was_gone_fails_what_it_has_not_confirm
     network.packet_in(1, vec![install(5, &[(2, 7), (1, 6)], Some(1))]);
     network.southbound.switch_up(network.now, SwitchId(2), &[], &[]);
     let gone = failed(5, 2, "switch disconnected");
-    assert_eq!(network.core.told(), [CAME_UP, gone, Told::SwitchDown(2), Told::SwitchUp(2)]);
+    assert_eq!(network.core.events(), [CAME_UP, gone, CoreEvent::SwitchDown(2), CoreEvent::SwitchUp(2)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (1, 0));
     network.sent();
     network.packet_in(1, vec![install(6, &[(2, 8)], None)]);
@@ -95,15 +98,15 @@ fn a_switch_that_does_not_confirm_in_time_fails_the_transaction() {
     let deadline = network.now + Duration::from_secs(2);
     assert_eq!(network.southbound.next_deadline(), deadline);
     network.southbound.on_deadline(network.now + Duration::from_ms(1999));
-    assert_eq!(network.core.told(), [CAME_UP]);
+    assert_eq!(network.core.events(), [CAME_UP]);
     network.southbound.on_deadline(deadline);
-    assert_eq!(network.core.told(), [failed(5, 2, "install timed out")]);
+    assert_eq!(network.core.events(), [failed(5, 2, "install timed out")]);
     assert_eq!(network.southbound.troubles().collect::<Vec<_>>(), [Trouble::Late(SwitchId(2))]);
     assert_eq!((network.southbound.next_deadline(), network.counter("transactions_late")), (Time::MAX, 1));
 }
 
 #[test]
-fn a_switch_that_leaves_too_many_barriers_unanswered_is_told_of() {
+fn a_switch_that_leaves_too_many_barriers_unanswered_is_reported() {
     let mut network =
         Network::with(SouthboundLimits { backlog: 3, audit: None, ..SouthboundLimits::default() });
     for id in 1..=4 {
@@ -134,10 +137,10 @@ fn lldp_frames_do_not_wait_behind_rules_and_a_switch_has_so_many_rules_to_read()
         .filter(|(_, word)| word == "barrier")
         .map(|(xid, _)| xid)
         .collect();
-    network.core.told();
+    network.core.events();
     network.confirm(2, barriers[0]);
     network.confirm(2, barriers[1]);
-    assert_eq!(network.core.told(), [Told::Installed(1), Told::Installed(2)]);
+    assert_eq!(network.core.events(), [CoreEvent::Installed(1), CoreEvent::Installed(2)]);
     assert_eq!(network.sent().words(2), ["rule 7", "barrier", "rule 7", "barrier"]);
     // Transactions waiting for a disconnected switch fail, whether sent or not.
     network.southbound.switch_down(network.now, SwitchId(2), false);
@@ -151,7 +154,7 @@ fn a_frame_that_is_forgotten_is_not_sent() {
     network.packet_in(1, vec![install(5, &[(1, 6)], Some(1)), Command::Forget(FrameRef(0))]);
     let one = network.sent().xids(1);
     network.confirm(1, one[1]);
-    assert_eq!(network.core.told(), [CAME_UP, Told::Installed(5)]);
+    assert_eq!(network.core.events(), [CAME_UP, CoreEvent::Installed(5)]);
     assert!(network.sent().words(1).is_empty());
 }
 
@@ -218,8 +221,8 @@ proptest! {
         }
         network.now += Duration::from_secs(2);
         network.southbound.on_deadline(network.now);
-        let mut ended: Vec<u64> = network.core.told().iter().filter_map(|told| match told {
-            Told::Installed(id) | Told::Failed { transaction: id, .. } => Some(*id),
+        let mut ended: Vec<u64> = network.core.events().iter().filter_map(|event| match event {
+            CoreEvent::Installed(id) | CoreEvent::Failed { transaction: id, .. } => Some(*id),
             _ => None,
         }).collect();
         ended.sort_unstable();

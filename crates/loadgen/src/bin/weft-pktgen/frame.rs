@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_told_from_the_request_and_from_those_to_others() {
+    fn a_reply_is_distinguished_from_the_request_and_from_replies_to_others() {
         let mut packet = vec![0; 20];
         packet[0] = 0x45;
         packet.extend(echo_request(7, 3, 64));

@@ -30,11 +30,11 @@ not send to the end; 2 nothing could be measured.";
 #[command(name = "weft-pktgen", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum Command {
     /// Measure round-trip times: {"rtt_ns": [...], "lost": 0}
     Echo(echo::Arguments),
     /// Send packets of many UDP flows in turn: {"sent": [...], "seconds": 1.0, "processor_s": 1.0}
@@ -46,10 +46,10 @@ enum What {
 
 fn main() -> ExitCode {
     let done = match weft_manual::parse::<Arguments>("1").what {
-        What::Echo(arguments) => {
+        Command::Echo(arguments) => {
             echo::measure(&arguments).map(|found| found.to_string()).map_err(|error| (REFUSED, error))
         }
-        What::Load { file } => load(&file),
+        Command::Load { file } => load(&file),
     };
     match done {
         Ok(text) => {

@@ -17,7 +17,7 @@ use weft_sim::columns::FlowRecord;
 use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
-use weft_sim::record::{Kept, LinkReport, RunReport};
+use weft_sim::record::{LinkReport, MemoryRecorder, RunReport};
 use weft_sim::run::run_setup;
 use weft_sim::sample::{Metric, Sample};
 use weft_switching::ecmp::Ecmp;
@@ -235,8 +235,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    fn outcome(&self, run: impl FnOnce(Setup<'_>, &mut Kept) -> RunReport) -> Outcome {
-        let mut seen = Kept::default();
+    fn outcome(&self, run: impl FnOnce(Setup<'_>, &mut MemoryRecorder) -> RunReport) -> Outcome {
+        let mut seen = MemoryRecorder::default();
         let dependencies = Dependencies::new(self.flows.len(), Vec::new(), self.needs.clone());
         let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
         let setup = Setup {

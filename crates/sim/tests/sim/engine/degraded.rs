@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, build};
 use weft_scenario::{LinkChange, NewRate};
 use weft_sim::engine::Progress;
-use weft_sim::record::Kept;
+use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run;
 use weft_sim::sample::Metric;
 use weft_switching::DropReason;
@@ -219,7 +219,7 @@ fn exploring_schemes_do_not_wait_for_routes() {
     };
     let ends = |name, reaction| {
         ["l0-s0", "l0-s1"].map(|cable| {
-            let mut kept = Kept::default();
+            let mut kept = MemoryRecorder::default();
             let text = text(name, reaction).replace("l0-s0", cable);
             run(&plan(&parsed(&text), &[]), &Progress::default(), &mut kept).expect("a known scheme");
             kept.flows[0].end
@@ -274,7 +274,8 @@ fn a_flapping_link_is_down_and_up_at_its_times() {
     ] {
         let mut plan = plan(&parsed(&format!("{text}{events}")), &[]);
         plan.run.limit = US(us);
-        let report = run(&plan, &Progress::default(), &mut Kept::default()).expect("a known scheme");
+        let report =
+            run(&plan, &Progress::default(), &mut MemoryRecorder::default()).expect("a known scheme");
         assert_eq!(report.links[link(&plan.fabric, "s0-s1").index()].up, up, "{us} us");
     }
 }

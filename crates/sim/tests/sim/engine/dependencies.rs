@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, build};
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::{Kept, RunReport};
+use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_sim::run::{run, run_with};
 use weft_traffic::Point::{Acknowledged, Received, Started};
 use weft_transport::{Config, Mptcp};
@@ -110,7 +110,7 @@ fn collective(keys: &str, transport: &str, threads: usize) -> (RunReport, Vec<Fl
          [run]\nduration = \"1 s\"\n"
     );
     let plan = plan(&parsed(&text), b"");
-    let mut kept = Kept::default();
+    let mut kept = MemoryRecorder::default();
     let report = match threads {
         1 => run(&plan, &Progress::default(), &mut kept),
         _ => run_with(&plan, threads, &Progress::default(), &mut kept),
@@ -186,7 +186,7 @@ fn a_large_barrier_starts_all_its_connections_when_the_last_one_before_it_is_rec
     let plan = plan(&scenario, text.as_bytes());
     // Two edges for each connection that the barrier joins, instead of one for each pair.
     assert_eq!(plan.traffic.dependencies.len(), 2 * 8 + 8);
-    let mut kept = Kept::default();
+    let mut kept = MemoryRecorder::default();
     let report = run(&plan, &Progress::default(), &mut kept).expect("a known scheme");
     assert_eq!(report.flows_finished, 16);
     let (first, later): (Vec<_>, Vec<_>) =

@@ -2,7 +2,7 @@
 
 use weft_fabric::{Fabric, FabricBuilder, build};
 use weft_sim::engine::Progress;
-use weft_sim::record::Kept;
+use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run;
 use weft_switching::DropReason;
 use weft_units::Duration;
@@ -136,7 +136,7 @@ fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<
         text += &format!("[[event]]\nat = \"{} us\"\n{what} = \"{target}\"\n", i + 1);
     }
     let plan = plan(&parsed(&text), &[]);
-    let report = run(&plan, &Progress::default(), &mut Kept::default()).unwrap();
+    let report = run(&plan, &Progress::default(), &mut MemoryRecorder::default()).unwrap();
     cables.iter().map(|cable| report.links[link(&plan.fabric, cable).index()].up).collect()
 }
 

@@ -170,14 +170,14 @@ proptest! {
 }
 
 #[test]
-fn a_connection_whose_addresses_are_never_resolved_is_told_of_like_a_plain_one() {
+fn a_connection_whose_addresses_are_never_resolved_is_recorded_like_a_plain_one() {
     let fabric = study("topology1");
     for config in [profile("linux"), hosts(4)] {
         let trial = Trial::new(&fabric, scheme("arp_path"), config).flow(0, 1, MIB, Duration::ZERO);
         let outcome = trial.limit(Duration::from_secs(5)).fail(Duration::ZERO, "a-s1").run();
-        let told: Vec<_> =
+        let recorded: Vec<_> =
             outcome.flows.iter().map(|flow| (flow.flow.id.0, flow.end, flow.packets_sent)).collect();
-        assert_eq!(told, [(0, None, 0)]);
+        assert_eq!(recorded, [(0, None, 0)]);
     }
 }
 

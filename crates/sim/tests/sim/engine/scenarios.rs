@@ -2,7 +2,7 @@
 
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::Kept;
+use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run;
 
 use crate::common::{parsed, plan};
@@ -20,7 +20,7 @@ queue = "200 packets"
 /// The flows of the only run of a scenario; every file that it names contains `file`.
 fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
     let text = format!("{scenario}\n[scheme]\nname = \"ecmp\"\n");
-    let mut kept = Kept::default();
+    let mut kept = MemoryRecorder::default();
     run(&plan(&parsed(&text), file.as_bytes()), &Progress::default(), &mut kept).unwrap();
     kept.flows
 }

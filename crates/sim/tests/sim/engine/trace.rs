@@ -3,8 +3,8 @@
 use weft_scenario::Plan;
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, Scene, Watch, explore};
-use weft_sim::record::{Kept, Recorder};
+use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, RecordingProgress, Scene, explore};
+use weft_sim::record::{MemoryRecorder, Recorder};
 use weft_sim::run::run;
 use weft_sim::sample::Sample;
 use weft_sim::trace::TraceEvent;
@@ -59,7 +59,8 @@ fn plan(scenario: &str, scheme: &str) -> Plan {
 }
 
 fn explored(plan: &Plan, choice: &Choice) -> Explored {
-    explore(plan, choice, &[Watch::default(), Watch::default()]).unwrap_or_else(|error| panic!("{error}"))
+    explore(plan, choice, &[RecordingProgress::default(), RecordingProgress::default()])
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The scenes of a suitable flow for each scenario and scheme, with their plan.
@@ -76,7 +77,7 @@ fn scenes() -> Vec<(Plan, Explored)> {
 /// Counts trace events.
 #[derive(Default)]
 struct Counting {
-    plain: Kept,
+    plain: MemoryRecorder,
     arrived: u64,
     copied: u64,
     taken_in: u64,
@@ -113,7 +114,7 @@ fn a_trace_tells_of_every_frame_and_changes_nothing() {
             .map(|(at, cable)| [(at, format!("fail = {cable:?}")), (at + 9, format!("heal = {cable:?}"))]);
         let events: String = changes.into_iter().flatten().map(event).collect();
         let plan = plan(&format!("{LOADED}{events}"), scheme);
-        let (mut plain, mut counting) = (Kept::default(), Counting::default());
+        let (mut plain, mut counting) = (MemoryRecorder::default(), Counting::default());
         let untraced = run(&plan, &Progress::default(), &mut plain).unwrap();
         let traced = run(&plan, &Progress::default(), &mut counting).unwrap();
         assert_eq!(format!("{untraced:?}"), format!("{traced:?}"), "{scheme}");
@@ -192,7 +193,7 @@ fn the_path_kept_is_the_one_that_data_takes() {
         let ends = route(&plan, &scene.path);
         assert_eq!((ends[0].as_str(), ends[ends.len() - 1].as_str()), (source, target));
         // The path in the results: of the flow's first data, or of the first after its only path change.
-        let mut plain = Kept::default();
+        let mut plain = MemoryRecorder::default();
         run(&plan, &Progress::default(), &mut plain).unwrap();
         let record = plain.flows.iter().find(|record| record.flow.id == explored.flow.id).unwrap();
         assert_eq!(record.moves, u32::from(plan.scheme.name == "tfe"), "{}", plan.scheme.name);
@@ -208,7 +209,7 @@ fn every_late_copy_of_a_lone_flow_is_in_its_scene() {
     let is_late =
         |end: Option<(Time, Fate)>| end.is_some_and(|(_, fate)| fate == Fate::Dropped(DropReason::LateCopy));
     let late = scene.frames.iter().filter(|frame| is_late(frame.end)).count() as u64;
-    let report = run(&plan, &Progress::default(), &mut Kept::default()).unwrap();
+    let report = run(&plan, &Progress::default(), &mut MemoryRecorder::default()).unwrap();
     assert_eq!(late, report.counters.packets_dropped[DropReason::LateCopy as usize]);
     assert!(late > 0);
 }

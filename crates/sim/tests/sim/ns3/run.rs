@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::probe::Probe;
-use weft_sim::record::Kept;
+use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
 use weft_traffic::{Connections, Dependencies, Jobs};
@@ -55,7 +55,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         threads: 1,
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
-    let mut kept = Kept::default();
+    let mut kept = MemoryRecorder::default();
     run_setup(setup, &scheme, &Progress::default(), &mut kept).unwrap();
     let outcome = |record: &FlowRecord| Outcome {
         fct: record.end.map(|end| end.saturating_since(record.flow.start)),

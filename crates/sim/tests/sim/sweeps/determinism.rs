@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::Kept;
+use weft_sim::record::MemoryRecorder;
 use weft_traffic::Flow;
 
 use crate::common::directory::Scratch;
@@ -80,8 +80,8 @@ struct Sent {
     sum: u64,
 }
 
-impl From<Kept> for Sent {
-    fn from(kept: Kept) -> Self {
+impl From<MemoryRecorder> for Sent {
+    fn from(kept: MemoryRecorder) -> Self {
         let took = |record: &FlowRecord| record.end.map_or(0, |end| (end - record.flow.start).ps());
         Self {
             flows: kept.flows.iter().map(|record| (record.flow.id.0, record.flow)).collect(),
@@ -95,7 +95,7 @@ fn every_scheme_is_given_the_same_flows_and_every_seed_others() {
     let scenario = scenario();
     let mut by_seed: BTreeMap<u64, Vec<Sent>> = BTreeMap::new();
     for point in scenario.points() {
-        let mut kept = Kept::default();
+        let mut kept = MemoryRecorder::default();
         let plan = scenario.plan(point, &no_files).unwrap_or_else(|error| panic!("{error}"));
         weft_sim::run::run(&plan, &Progress::default(), &mut kept).unwrap();
         by_seed.entry(point.seed).or_default().push(kept.into());

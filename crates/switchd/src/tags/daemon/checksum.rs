@@ -1,5 +1,6 @@
 //! Completes checksums that the sender left to its interface (checksum offload): a frame received over a virtual link
-//! may carry only the pseudo-header sum in the TCP or UDP checksum field, and the kernel does not tell the reader.
+//! may carry only the pseudo-header sum in the TCP or UDP checksum field, and the kernel does not report this to the
+//! reader.
 
 use std::net::IpAddr;
 

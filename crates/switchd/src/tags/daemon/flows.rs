@@ -57,7 +57,7 @@ pub struct Summary {
 pub struct Flows(Rules);
 
 impl Flows {
-    /// With the rules in the maps.
+    /// Creates the state from the rules in the maps.
     pub const fn new(rules: Rules) -> Self {
         Self(rules)
     }

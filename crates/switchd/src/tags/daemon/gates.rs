@@ -14,7 +14,7 @@ use crate::tags::GatesRefused;
 /// Why the gates are unchanged.
 #[derive(Debug, Error)]
 pub enum GateRefusal {
-    /// They conflict, or the data plane could not be updated.
+    /// The gates conflict, or the data plane could not be updated.
     #[error(transparent)]
     Refused(#[from] GatesRefused),
     /// A gate of a port that the switch does not have.

@@ -25,7 +25,7 @@ use super::state::Tags;
 use super::warnings::warnings;
 use crate::bodies::{Flag, FlowChanges, GateChange, GateOfPort, Gates, PortName, WantedFlows};
 use crate::daemon::answer::{Answer, Failure, internal};
-use crate::daemon::request::{Asked, Limit, number, read};
+use crate::daemon::request::{Limit, QueryResult, number, read};
 use crate::daemon::shared::Shared;
 use crate::tags::GatesRefused;
 
@@ -227,7 +227,7 @@ async fn aside<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(internal)?
 }
 
-async fn flows(State(shared): State<Shared>, asked: Asked<Limit>) -> Result<Response, Failure> {
+async fn flows(State(shared): State<Shared>, asked: QueryResult<Limit>) -> Result<Response, Failure> {
     tags(&shared)?;
     let Limit { limit } = read(asked)?;
     let text = aside(move || {

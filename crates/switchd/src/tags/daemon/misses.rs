@@ -21,15 +21,15 @@ const MOST_PAIRS: usize = 16_384;
 
 /// When each pair was last notified.
 #[derive(Default)]
-struct Told {
+struct Notified {
     pairs: HashMap<(IpAddr, IpAddr), Instant>,
     /// When old pairs were last removed.
     swept: Option<Instant>,
 }
 
-impl Told {
-    /// Whether to send a notice about a pair; none is sent for a new pair while the table is full.
-    fn may_tell(&mut self, pair: (IpAddr, IpAddr), now: Instant) -> bool {
+impl Notified {
+    /// Admits or suppresses a notice about a pair; a new pair is suppressed while the table is full.
+    fn admit(&mut self, pair: (IpAddr, IpAddr), now: Instant) -> bool {
         let is_recent = |at: &Instant| now.duration_since(*at) < GAP;
         if self.pairs.get(&pair).is_some_and(is_recent) {
             return false;
@@ -40,11 +40,11 @@ impl Told {
             self.pairs.retain(|_, at| is_recent(at));
             self.swept = Some(now);
         }
-        let may_tell = has_room(&self.pairs) || self.pairs.contains_key(&pair);
-        if may_tell {
+        let has_place = has_room(&self.pairs) || self.pairs.contains_key(&pair);
+        if has_place {
             self.pairs.insert(pair, now);
         }
-        may_tell
+        has_place
     }
 }
 
@@ -53,7 +53,7 @@ pub fn watch(shared: &Shared, mut misses: Misses) {
     let shared = shared.clone();
     let notices = shared.lock().notices.sender();
     std::thread::spawn(move || {
-        let mut told = Told::default();
+        let mut notified = Notified::default();
         loop {
             let mut waits = libc::pollfd { fd: misses.as_raw_fd(), events: libc::POLLIN, revents: 0 };
             // SAFETY: the pointer is to one such structure.
@@ -61,7 +61,7 @@ pub fn watch(shared: &Shared, mut misses: Misses) {
             let mut frames = Vec::new();
             while let Some(Miss { port, addresses, len, frame }) = misses.take() {
                 let Addresses { source, destination } = addresses;
-                if told.may_tell((source, destination), Instant::now()) {
+                if notified.admit((source, destination), Instant::now()) {
                     // It does not matter if there is no receiver.
                     let _ = notices.send(json!({
                         "what": "miss", "port": port.0, "source": source, "destination": destination,
@@ -81,16 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pair_is_told_of_once_a_second_and_pairs_are_bounded() {
-        let (mut told, start) = (Told::default(), Instant::now());
+    fn a_pair_is_notified_once_a_second_and_pairs_are_bounded() {
+        let (mut notified, start) = (Notified::default(), Instant::now());
         let pair = |number: u32| (IpAddr::from([10, 0, 0, 1]), IpAddr::from(number.to_be_bytes()));
         let after = |ms| start + Duration::from_millis(ms);
-        assert!(told.may_tell(pair(1), start));
-        assert!(!told.may_tell(pair(1), after(999)));
-        assert!(told.may_tell(pair(1), after(1000)));
-        let of_many = (0..100_000).filter(|number| told.may_tell(pair(2 + number), after(1500))).count();
-        assert_eq!((of_many, told.pairs.len()), (MOST_PAIRS - 1, MOST_PAIRS));
-        assert!(told.may_tell(pair(2), after(2500)), "it is still in the table");
-        assert!(told.may_tell(pair(1_000_000), after(2501)), "there is room again");
+        assert!(notified.admit(pair(1), start));
+        assert!(!notified.admit(pair(1), after(999)));
+        assert!(notified.admit(pair(1), after(1000)));
+        let of_many = (0..100_000).filter(|number| notified.admit(pair(2 + number), after(1500))).count();
+        assert_eq!((of_many, notified.pairs.len()), (MOST_PAIRS - 1, MOST_PAIRS));
+        assert!(notified.admit(pair(2), after(2500)), "it is still in the table");
+        assert!(notified.admit(pair(1_000_000), after(2501)), "there is room again");
     }
 }

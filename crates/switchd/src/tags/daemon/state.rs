@@ -71,8 +71,8 @@ impl Tags {
         let mut gated = Gated::adopt(switch.plane.gates(name)?, names_file(run, name));
         gated.moved(&interfaces).iter().for_each(|moved| tracing::warn!("{moved}"));
         if let Some(left) = gated.without_those_beyond(interfaces.len()) {
-            let told = gated.set(left, &interfaces, |gates| switch.plane.set_gates(gates));
-            told.unwrap_or_else(|error| tracing::warn!(%error, "removing gates of former ports failed"));
+            let removed = gated.set(left, &interfaces, |gates| switch.plane.set_gates(gates));
+            removed.unwrap_or_else(|error| tracing::warn!(%error, "removing gates of former ports failed"));
         }
         let injector = Injector::open().map_err(Refusal::system("opening a packet socket"))?;
         let misses = switch.plane.take_misses()?.ok_or(PlaneError::Missing("misses"))?;

@@ -38,9 +38,9 @@ fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
     for round in 0..200_u64 {
         let last = random.next_u64() & random.next_u64() & !1;
         let count = 2 + (random.next_u64() % 62) as u16;
-        let mut told = ports(count, last);
-        told.resize(64, Port::decided(false, false));
-        program.tell(told).expect("a map that can be written");
+        let mut entries = ports(count, last);
+        entries.resize(64, Port::decided(false, false));
+        program.tell(entries).expect("a map that can be written");
         let mut ways = vec![Way::Host];
         ways.resize(count.into(), Way::Level);
         let mut expected = Ports::new(ways, &config);
@@ -82,12 +82,13 @@ fn routes_use_a_port_of_the_last_resort_only_where_no_other_next_hop_is_left() {
             (0b0110, 0b1110, &[1, 2]),
         ];
         for (last, down, expected) in cases {
-            let mut told = ports(4, last);
-            for (number, port) in told.iter_mut().enumerate().filter(|(number, _)| down >> number & 1 == 1) {
+            let mut entries = ports(4, last);
+            for (number, port) in entries.iter_mut().enumerate().filter(|(number, _)| down >> number & 1 == 1)
+            {
                 let last_resort = (last >> number & 1) as u8;
                 *port = Port { last_resort, up: last_resort, ..Port::decided(false, false) };
             }
-            program.tell(told).expect("a map that can be written");
+            program.tell(entries).expect("a map that can be written");
             let mut used = BTreeSet::new();
             for port in 1..200 {
                 let frame = ethernet(THERE, HERE, 0, EtherType::IPV4, &ipv4(6, &tcp(port, 80, 1, 16, &[])));

@@ -136,7 +136,7 @@ impl Oracle {
     }
 
     /// The ports' state, as the daemon would write it for the program.
-    pub fn told(&self, now: Time) -> Vec<Port> {
+    pub fn port_entries(&self, now: Time) -> Vec<Port> {
         let ports = self.switch.base().ports();
         let each = (0..).map(PortId).zip(&self.ways).zip(&self.may_be_fabric);
         each.map(|((port, way), may_be_fabric)| Port {
@@ -169,16 +169,16 @@ impl Oracle {
     pub fn tend(&mut self, now: Time) -> (Vec<PortId>, Outcome) {
         let dead = self.dead(now);
         let ctx = &mut Ctx { now, random: &mut self.random };
-        let (mut out, mut told) = (Actions::default(), Outcome::default());
+        let (mut out, mut outcome) = (Actions::default(), Outcome::default());
         self.switch.on_deadline(ctx, &mut out);
         for (port, header) in out.emitted().iter().filter(|(_, header)| header.kind != Kind::Hello) {
-            told.sent.push((*port, own(&[], header)));
-            told.deeds.push(match header.kind {
+            outcome.sent.push((*port, own(&[], header)));
+            outcome.deeds.push(match header.kind {
                 Kind::PathFail => "fail of an idle flow",
                 _ => "request for an idle flow",
             });
         }
-        (dead, told)
+        (dead, outcome)
     }
 }
 

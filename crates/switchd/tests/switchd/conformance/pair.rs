@@ -5,7 +5,7 @@ use std::fmt;
 
 use rand_core::RngCore;
 use weft_switchd::Counters;
-use weft_switchd::event::What;
+use weft_switchd::event::EventKind;
 use weft_switchd::layout::{Flow, Route, Settings, Test, ns_at};
 use weft_switchd::recovery::Broken;
 use weft_switching::exploration::FloodOrder;
@@ -103,7 +103,7 @@ impl Pair {
     /// Has both execute a step; returns the frames sent, or the difference.
     pub fn step(&mut self, step: &Step) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         self.now += Duration::from_ps(step.wait * 1000);
-        self.program.tell(self.oracle.told(self.now)).map_err(text)?;
+        self.program.tell(self.oracle.port_entries(self.now)).map_err(text)?;
         let sent = match &step.event {
             Event::Frame(port, bytes) => {
                 let sent = self.frame(PortId(*port), bytes)?;
@@ -177,19 +177,19 @@ impl Pair {
     /// Checks that the program's events agree with the tables.
     fn check_events(&mut self, late: u64) -> Result<(), String> {
         let events = self.program.plane.events();
-        let told = events.iter().filter(|event| event.what() == Some(What::Late)).count() as u64;
-        same("late-copy events", &late, &told)?;
+        let reported = events.iter().filter(|event| event.what() == Some(EventKind::Late)).count() as u64;
+        same("late-copy events", &late, &reported)?;
         for event in events {
             let what = event.what().ok_or("an event without a meaning")?;
             self.tally.count(what.name());
             let key = (event.src << 16 | u64::from(event.sport), event.dst << 16 | u64::from(event.dport));
             let kept = match what {
-                What::FlowLocked | What::Confirmed => {
+                EventKind::FlowLocked | EventKind::Confirmed => {
                     let switch = self.oracle.switch.paths().ok_or("an event about a flow")?;
                     let mut known = switch.paths(self.now).filter(|(flow, ..)| ends(*flow) == key);
                     known.next().map(|(_, entry, ..)| (entry.port.0, entry.id))
                 }
-                What::StationLocked | What::StationLearnt => {
+                EventKind::StationLocked | EventKind::StationLearnt => {
                     let mut known = self.oracle.switch.base().stations(self.now);
                     let known = known.find(|(mac, ..)| mac.bits() == event.src);
                     // A frame to its own source may remove its own entry.
@@ -231,7 +231,7 @@ impl Pair {
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
         let drawn: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.id)).collect();
         let draw = |flow: &Flow| drawn.get(&(flow.host, flow.peer)).copied().unwrap_or_default();
-        let mut told = Vec::new();
+        let mut frames = Vec::new();
         for PortId(port) in dead {
             let (tables, ports) = (self.program.plane.tables(), self.program.ports());
             let done = match self.looked_up.remove(&port) {
@@ -244,10 +244,10 @@ impl Pair {
                 }
                 None => tables.break_port(port, ports, now, draw),
             };
-            told.extend(done.map_err(text)?.frames);
+            frames.extend(done.map_err(text)?.frames);
         }
         let each =
-            told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
+            frames.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
         let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
         same_set("frames about broken flows", wanted, each)?;
         expected.deeds.into_iter().for_each(|deed| self.tally.count(deed));

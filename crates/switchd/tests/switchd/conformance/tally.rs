@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use weft_switchd::Reason;
-use weft_switchd::event::What;
+use weft_switchd::event::EventKind;
 
 /// The actions of a switch other than drops, as named in `counted`.
 const DEEDS: [&str; 21] = [
@@ -77,7 +77,7 @@ pub fn possible() -> impl Iterator<Item = &'static str> {
         "repeated",
         "gso",
     ];
-    let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
+    let names = Reason::all().map(Reason::name).chain(DEEDS).chain(EventKind::ALL.map(EventKind::name));
     names.filter(|name| !NEVER.contains(name))
 }
 

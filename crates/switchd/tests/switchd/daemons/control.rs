@@ -164,7 +164,7 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn questions_that_cannot_be_read_and_daemons_that_say_nothing_are_told_of() {
+fn malformed_requests_and_silent_daemons_are_reported() {
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h");
     let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h\"]");

@@ -79,7 +79,7 @@ fn tiers_tell_which_way_a_port_leads() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn a_switch_that_is_taken_down_says_so_and_one_that_loops_back_is_told() {
+fn a_switch_that_is_stopped_withdraws_its_adjacency_and_a_looped_port_is_reported() {
     let seldom = "[hello]\ninterval = \"10 s\"";
     pair(seldom, seldom, |left, right| {
         left.wait_roles(&[("a", "fabric")]);

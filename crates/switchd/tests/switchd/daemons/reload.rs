@@ -125,7 +125,7 @@ fn routes_are_exchanged_as_a_whole_also_in_a_full_table_or_stay_as_they_were() {
 }
 
 #[test]
-fn keys_that_cannot_be_told_apart_or_are_too_many_are_refused_and_not_repeated() {
+fn keys_that_cannot_be_distinguished_or_are_too_many_are_refused_and_not_repeated() {
     let (netns, places) = (Netns::here(), Places::new());
     let (one, two, three) = ("0a".repeat(16), "1b".repeat(16), "2c".repeat(16));
     fs::write(places.run.join("k"), format!("{one}\n\n{two}\n{three}\n")).expect("a file");

@@ -119,7 +119,7 @@ fn refusal(switch: &Switch<'_>, arguments: &[&str]) -> String {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_do() {
+fn hosts_talk_once_both_switches_are_provisioned_and_a_second_time_there_is_nothing_to_do() {
     let pair = Pair::for_tags();
     let [left, right] = start(&pair);
     assert!(!pair.reach(7), "no rules are set yet");
@@ -345,7 +345,7 @@ impl Listener {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn ports_are_told_of_as_they_are_and_as_they_change() {
+fn ports_are_reported_as_they_are_and_as_they_change() {
     let pair = Pair::for_tags();
     let [left, right] = start(&pair);
     let id = right.show("status")["switch_id"].clone();

@@ -253,7 +253,7 @@ fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
+fn a_service_manager_is_notified_for_as_long_as_the_daemon_is_alive() {
     let (netns, places) = (Netns::new(), Places::new());
     let host = host(1, &netns, "host");
     let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"host\"]");
@@ -267,13 +267,13 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
     let variables = [("NOTIFY_SOCKET", path.display().to_string()), ("WATCHDOG_USEC", usec)];
     switch.environment = variables.map(|(name, value)| (name.to_owned(), value)).into();
     switch.begin();
-    let told = || {
+    let notification = || {
         let mut buffer = [0; 64];
         let length = manager.recv(&mut buffer).ok()?;
         Some(String::from_utf8_lossy(&buffer[..length]).trim().to_owned())
     };
     for _ in 0..10 {
-        wait_for("the service manager is notified", || match told().as_deref() {
+        wait_for("the service manager is notified", || match notification().as_deref() {
             Some("WATCHDOG=1" | "READY=1") => true,
             other => {
                 assert_eq!(other, None);
@@ -282,14 +282,14 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
         });
     }
     switch.pause();
-    wait_for("notifications stop", || told().is_none());
+    wait_for("notifications stop", || notification().is_none());
     switch.resume();
-    wait_for("notifications resume", || told().as_deref() == Some("WATCHDOG=1"));
+    wait_for("notifications resume", || notification().as_deref() == Some("WATCHDOG=1"));
     // Load from hosts does not cause extra notifications.
     let socket = host.packets("eth0", None);
     let began = Instant::now();
     manager.set_nonblocking(true).expect("a socket");
-    while told().is_some() {}
+    while notification().is_some() {}
     let (mut sequence, mut said, mut pace) = (0, 0, Pace::new(Duration::from_micros(200)));
     wait_for("ten notifications", || {
         for _ in 0..10 {
@@ -297,7 +297,7 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
             sequence += 1;
             send(&socket, &hello(7, 60_000, sequence));
         }
-        said += u32::from(told().is_some());
+        said += u32::from(notification().is_some());
         said == 10
     });
     assert!(began.elapsed() >= 9 * interval, "ten notifications in {:?}", began.elapsed());

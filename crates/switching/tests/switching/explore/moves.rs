@@ -32,7 +32,7 @@ fn a_station_that_asks_is_not_announced_besides() {
 }
 
 #[test]
-fn with_announcements_off_nobody_is_told() {
+fn with_announcements_off_nothing_is_announced() {
     let mut net = arp_path(small(), &Exploration { announce: Announce::Off, ..Exploration::default() }, 1);
     net.send(broadcast(0));
     net.run(Duration::from_ms(1));

@@ -196,7 +196,7 @@ impl SchemeVisitor for Driver<'_> {
                     let is_up = &mut up[port.index()];
                     *is_up = !*is_up;
                     switch.port_changed(&mut world, port, *is_up, &mut out);
-                    self.told(&mut out, ports);
+                    self.check_emitted(&mut out, ports);
                     switch.routes_changed(self.routes);
                 }
                 1 => self.pass(&mut switch, &mut world, &mut out, ports),
@@ -226,7 +226,7 @@ impl Driver<'_> {
         while switch.next_deadline() <= end {
             world.now = world.now.max(switch.next_deadline());
             switch.on_deadline(world, out);
-            self.told(out, ports);
+            self.check_emitted(out, ports);
             assert!(switch.next_deadline() > world.now, "a deadline has not passed");
             wakes += 1;
             if wakes == 200 {
@@ -269,7 +269,7 @@ impl Driver<'_> {
     }
 
     /// Checks the frames that a switch makes by itself.
-    fn told(&self, out: &mut Actions, ports: usize) {
+    fn check_emitted(&self, out: &mut Actions, ports: usize) {
         assert!(out.all().next().is_none(), "no frame to forward");
         assert!(out.emitted().iter().all(|(port, _)| port.index() < ports));
         assert!(out.emitted().len() <= 4 * ENTRIES as usize * ports, "{} frames", out.emitted().len());

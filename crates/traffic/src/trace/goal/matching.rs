@@ -28,7 +28,7 @@ pub struct Half {
     pub tag: Option<u32>,
 }
 
-/// What a rank receives.
+/// The messages and receives of a rank.
 #[derive(Default)]
 pub struct Inbox {
     /// The messages sent to it: those of each rank together, as in the file.
@@ -48,7 +48,7 @@ pub enum Match {
 /// Source and tag of a message.
 type Channel = (u32, u32);
 
-/// What a receive accepts: a source and a tag, or any.
+/// The messages that a receive accepts: a source and a tag, or any.
 type Pattern = (Option<u32>, Option<u32>);
 
 impl Half {

@@ -63,9 +63,9 @@ struct Reading<'a> {
     program: Program,
     /// The operations of the program's flows and steps.
     origins: [Vec<Origin<'a>>; 2],
-    /// By the rank that receives.
+    /// Inboxes by receiving rank.
     inboxes: BTreeMap<u32, Inbox>,
-    /// By rank.
+    /// Orders by rank.
     orders: BTreeMap<u32, Order>,
     /// The calculations by rank.
     calculations: BTreeMap<u32, Vec<usize>>,
@@ -253,7 +253,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// What is read otherwise than by LogGOPSim.
+    /// The difference from LogGOPSim's reading, if any.
     fn ignored(&self) -> Option<&'static str> {
         if self.is_placed {
             return Some(
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(program.flows.iter().map(|flow| flow.start.ps()).collect::<Vec<_>>(), [7_000, 0]);
     }
 
-    /// What waits for what, the steps without waiting replaced by start times.
+    /// The dependencies, with steps that wait for nothing replaced by start times.
     fn needs(text: &str) -> Vec<String> {
         let mut program = read_goal(text.as_bytes()).unwrap().flows;
         program.settle().unwrap();

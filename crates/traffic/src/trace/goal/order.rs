@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 /// The operations of a rank, by their index in the file, and what each requires.
 #[derive(Default)]
 pub struct Order {
-    /// What each operation requires: other operations, and whether only their start.
+    /// The requirements of each operation: other operations, and whether only their start is required.
     requires: Vec<Vec<(usize, bool)>>,
     /// Whether an operation requires one that is described after it.
     is_mixed: bool,
@@ -91,7 +91,7 @@ pub struct Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    /// For the operations of a rank.
+    /// Creates an index of the operations of a rank.
     pub fn of(order: &'a Order) -> Self {
         let count = order.requires.len();
         let sorted = order.sorted();

@@ -27,9 +27,9 @@ pub(super) struct Trigger {
     /// The first line that mentions it.
     pub(super) line: u64,
     pub(super) kind: Option<Kind>,
-    /// What activates it.
+    /// The points that activate it.
     pub(super) on: Vec<(Node, Point)>,
-    /// What it starts.
+    /// The nodes that it starts.
     pub(super) starts: Vec<Node>,
 }
 
@@ -178,7 +178,7 @@ fn source(program: &Program, node: Node) -> u32 {
     }
 }
 
-/// That this many connections activate something.
+/// The text for this many activating connections.
 fn activate(count: usize) -> String {
     match count {
         0 => "no connection activates".to_owned(),

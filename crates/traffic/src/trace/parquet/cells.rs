@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
 
-/// What the cells of a column may be.
+/// The use of a column's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
     /// A host or a class.
@@ -19,7 +19,7 @@ pub enum Use {
     TimeText,
 }
 
-/// What a column holds, as far as a trace can use it.
+/// The values of a column, as far as a trace can use them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Holds {
     /// Text.
@@ -33,7 +33,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// What a column of this type holds.
+    /// The values of a column of this type.
     ///
     /// # Errors
     /// A type that a column of this use cannot have, by name.

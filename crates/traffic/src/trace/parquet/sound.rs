@@ -98,7 +98,7 @@ fn chunk_bytes<'a>(file: &'a [u8], chunk: &ColumnChunkMetaData) -> Option<&'a [u
 enum Pages {
     /// Plain bytes, or a dictionary of them.
     Plain,
-    /// With a count of values that is only in the data.
+    /// The count of values is only in the data.
     Counted,
 }
 

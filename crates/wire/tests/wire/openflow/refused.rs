@@ -20,7 +20,7 @@ fn a_match_without_what_its_fields_need_is_refused() {
     let ip = Match { eth_type: Some(EtherType::IPV4), ip_proto: Some(IpProtocol::TCP), ..Match::default() };
     let icmpv6 =
         Match { eth_type: Some(EtherType::IPV6), ip_proto: Some(IpProtocol::ICMPV6), ..Match::default() };
-    let [echo, told] = [128, 136].map(|kind| Match { icmpv6_type: Some(kind), ..icmpv6 });
+    let [echo, advertisement] = [128, 136].map(|kind| Match { icmpv6_type: Some(kind), ..icmpv6 });
     for (matching, field) in [
         (Match { ip_proto: Some(IpProtocol::TCP), ..Match::default() }, "eth_type of IP"),
         (Match { ipv4_dst: Some([10, 0, 0, 1].into()), ..Match::default() }, "eth_type of IPv4"),
@@ -33,7 +33,10 @@ fn a_match_without_what_its_fields_need_is_refused() {
         (Match { tcp_dst: Some(1), ip_proto: None, ..ip }, "ip_proto of TCP"),
         (Match { icmpv6_type: Some(135), ..ip }, "ip_proto of ICMPv6"),
         (Match { ipv6_nd_target: Some([0; 16].into()), ..echo }, "icmpv6_type of neighbour discovery"),
-        (Match { ipv6_nd_sll: Some(Mac::default()), ..told }, "icmpv6_type of Neighbour Solicitations"),
+        (
+            Match { ipv6_nd_sll: Some(Mac::default()), ..advertisement },
+            "icmpv6_type of Neighbour Solicitations",
+        ),
         (Match { ipv6_nd_tll: Some(Mac::default()), ..echo }, "icmpv6_type of Neighbour Advertisements"),
     ] {
         assert_eq!(refused(&flow_mod(matching, &[])), Error::Missing { field });

@@ -63,7 +63,7 @@ fn programs_with_gates_and_their_state_machine_do_the_same() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
+fn frames_without_a_rule_are_reported_no_faster_than_the_limit_of_their_port() {
     let config = Exploration { rate: 1000, burst: 20, ..Exploration::default() };
     let settings = Settings::new(&config).tagging(&Tagging::default());
     let mut program = Program::load(Mode::TagForward, &config, settings).expect("the program loads");
@@ -82,12 +82,12 @@ fn frames_without_a_rule_are_told_of_no_faster_than_the_limit_of_their_port() {
         let sent = program.run(Test { now, port, ..Test::default() }, &frame).expect("it runs");
         assert_eq!(sent, []);
     }
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(miss) = misses.take() {
         assert_eq!((miss.len, &miss.frame[..]), (frame.len(), &frame[..2048]));
-        told.push(miss.port);
+        reported.push(miss.port);
     }
     // The burst of each port, and three more after 3 ms.
-    let of = |port| told.iter().filter(|known| **known == PortId(port)).count();
+    let of = |port| reported.iter().filter(|known| **known == PortId(port)).count();
     assert_eq!((of(0), of(1)), (23, 5));
 }

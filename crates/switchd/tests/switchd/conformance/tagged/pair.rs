@@ -48,7 +48,7 @@ pub const EVENTS: [&str; 21] = [
     "kept",
     "link_down",
     "missing",
-    "told",
+    "reported",
     "no_route",
     "popped",
     "pushed",
@@ -152,12 +152,12 @@ impl Pair {
         }
         let missed = self.machine.switch.counters().misses > before.misses;
         let addresses = weft_switchd::tags::addresses_of(frame).map(|(addresses, _)| addresses);
-        let told = self.misses.take().map(|miss| (miss.port, Some(miss.addresses), miss.len, miss.frame));
+        let reported = self.misses.take().map(|miss| (miss.port, Some(miss.addresses), miss.len, miss.frame));
         let wanted = missed.then(|| (port, addresses, frame.len(), frame.to_vec()));
         if missed {
-            self.tally.count("told");
+            self.tally.count("reported");
         }
-        same("the miss of a frame without a rule", &wanted, &told)
+        same("the miss of a frame without a rule", &wanted, &reported)
     }
 
     fn change(&mut self, changes: &[FlowChange]) -> Result<(), String> {

@@ -10,7 +10,7 @@ UNREADY_OF_ADDRESS = 256
 """Maximum from one address that have not completed the handshake."""
 
 
-class Crowd:
+class ConnectionLimits:
     """Connections by address."""
 
     def __init__(self) -> None:

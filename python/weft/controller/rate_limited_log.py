@@ -8,7 +8,7 @@ _KINDS = 4096
 """Maximum number of kinds tracked; beyond it, all are forgotten."""
 
 
-class Seldom:
+class RateLimitedLog:
     """A rate-limited log."""
 
     def __init__(self, log: logging.Logger, clock: Callable[[], float], interval_s: float = _INTERVAL_S) -> None:
