@@ -30,6 +30,11 @@ pub trait ProtocolConfig {
         true
     }
 
+    /// Whether it makes use of packets whose payload a switch has cut off.
+    fn takes_trimmed(&self) -> bool {
+        false
+    }
+
     /// Parameters that have no effect with the values of others.
     fn idle(&self) -> &'static [Idle] {
         &[]

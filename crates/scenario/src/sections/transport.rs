@@ -146,11 +146,8 @@ impl Transport {
         all.firsts().next()?;
         if !self.protocol.config().has_connections() {
             let message = format!("the hosts' protocol is \"{name}\", which has no connections");
-            let others = Protocol::all().into_iter().filter(|other| other.config().has_connections());
-            let others: Vec<String> = others.map(|other| format!("\"{}\"", other.name())).collect();
-            let others = others.join(", ");
-            let (but_last, last) = others.rsplit_once(", ").unwrap_or_default();
-            let label = format!("remove `connections`, or set transport.protocol to {but_last} or {last}");
+            let others = Protocol::quoted(|config| config.has_connections());
+            let label = format!("remove `connections`, or set transport.protocol to {others}");
             return Some(Problem::at(position, message).label(label));
         }
         if self.protocol.tcp().is_some() {

@@ -1,6 +1,7 @@
 //! Warnings of keys that another key leaves without effect.
 
 use weft_fabric::{Fabric, Link};
+use weft_transport::Protocol;
 use weft_units::ParamValue;
 
 use crate::settings::Settings;
@@ -53,9 +54,11 @@ pub(super) fn untrimmed(fabric: &Fabric, settings: &Settings) -> Option<String> 
     }
     let is_tcp =
         settings.transport.protocol.tcp().is_some() && !sweeps(settings, "fabric", "transport.protocol");
-    (is_tcp && fabric.links().iter().any(|link| link.queue.trim)).then(|| {
-        "`trim` has no effect while transport.protocol is \"tcp\", whose packets are dropped, not cut: set it to \"uec\""
-            .to_owned()
+    (is_tcp && any(|link| link.queue.trim)).then(|| {
+        let others = Protocol::quoted(|config| config.takes_trimmed());
+        format!(
+            "`trim` has no effect while transport.protocol is \"tcp\", whose packets are dropped, not cut: set it to {others}"
+        )
     })
 }
 

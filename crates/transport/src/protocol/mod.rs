@@ -90,6 +90,14 @@ impl Protocol {
         Self::all().into_iter().find(|protocol| protocol.name() == name)
     }
 
+    /// The names of the protocols for which something holds, for messages, such as `"tcp", "roce" or "uec"`.
+    pub fn quoted(holds: fn(&dyn ProtocolConfig) -> bool) -> String {
+        let all = Self::all().into_iter().filter(|protocol| holds(protocol.config()));
+        let mut names: Vec<String> = all.map(|protocol| format!("\"{}\"", protocol.name())).collect();
+        let last = names.pop().unwrap_or_default();
+        if names.is_empty() { last } else { format!("{} or {last}", names.join(", ")) }
+    }
+
     /// Its parameters with their values; of a custom congestion controller, those that are given.
     pub fn parameters(&self) -> Vec<(&'static ParamInfo, ParamValue)> {
         let mut all = self.own_parameters();

@@ -115,6 +115,10 @@ impl ProtocolConfig for Config {
         "mtu"
     }
 
+    fn takes_trimmed(&self) -> bool {
+        true
+    }
+
     fn idle(&self) -> &'static [Idle] {
         IDLE
     }
