@@ -280,6 +280,9 @@ def nearest(name: str, candidates: list[str]) -> str | None:
 ARRIVED: float
 """If less than this share of the offered bytes has arrived at the end of arrivals, short runs are too short."""
 
+WITHOUT_CONNECTIONS: list[str]
+"""The names of the protocols whose lost packets are gone: they are not sent again."""
+
 def growth(
     backlog: tuple[float, float, float, float, float], offered: float, remaining: float, error: float
 ) -> str | None:

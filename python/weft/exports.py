@@ -17,10 +17,12 @@ from xml.etree import ElementTree
 
 import polars as pl
 
+from . import _weft
 from .results import Results
 from .run import Run
 
-_PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
+_TCP, _UDP = "6", "17"
+"""Protocol numbers of IP: all protocols except TCP are over UDP."""
 _PREFIXES = ("h", "")
 """What stands before the number in the names of hosts."""
 _FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
@@ -73,7 +75,7 @@ def _fct(flows: pl.DataFrame, numbers: Mapping[str, int]) -> str:
 
 def _flowmonitor(flows: pl.DataFrame, summary: Mapping[str, Any]) -> str:
     numbers = {host: number for number, host in enumerate(_hosts(summary["nodes"]))}
-    protocol = str(_PROTOCOLS[summary["transport"].get("protocol", "tcp")])
+    protocol = _TCP if summary["transport"].get("protocol", "tcp") == "tcp" else _UDP
     root = ElementTree.Element("FlowMonitor")
     stats = ElementTree.SubElement(root, "FlowStats")
     classifier = ElementTree.SubElement(root, "Ipv4FlowClassifier")
@@ -115,11 +117,11 @@ def _flowmonitor(flows: pl.DataFrame, summary: Mapping[str, Any]) -> str:
 
 
 def _last(flow: Mapping[str, Any], summary: Mapping[str, Any]) -> int:
-    """When the last packet of a flow arrived: a source of UDP does not wait for lost ones."""
+    """When the last packet of a flow arrived: without a connection, a source does not wait for lost ones."""
     if flow["end_ps"] is not None:
         return int(flow["end_ps"])
     end = int(summary["simulated_ps"])
-    if summary["transport"].get("protocol") == "udp" and flow["ideal_fct_ps"] is not None:
+    if summary["transport"].get("protocol") in _weft.WITHOUT_CONNECTIONS and flow["ideal_fct_ps"] is not None:
         return min(end, int(flow["start_ps"] + flow["ideal_fct_ps"]))
     return end
 

@@ -34,6 +34,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add("ARRIVED", weft_sim::results::ARRIVED)?;
+    module.add("WITHOUT_CONNECTIONS", listing::without_connections())?;
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::congestion_controls, module)?)?;

@@ -105,6 +105,12 @@ pub fn profiles() -> String {
     Value::Array(profiles.collect()).to_string()
 }
 
+/// The names of the protocols without connections.
+pub fn without_connections() -> Vec<&'static str> {
+    let all = Protocol::all().into_iter().filter(|protocol| !protocol.config().has_connections());
+    all.map(|protocol| protocol.name()).collect()
+}
+
 #[pyfunction]
 pub fn distributions() -> String {
     let tables = published::ALL.iter().map(|table| {

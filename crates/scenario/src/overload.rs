@@ -7,8 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use weft_fabric::{Fabric, Link};
 use weft_switching::{Descriptor, Forwarding, Inflow, SchemeSpec, Split};
 use weft_traffic::{Offer, Places};
-use weft_transport::uec::EntropyChoice;
-use weft_transport::{Mptcp, Protocol};
+use weft_transport::Protocol;
 use weft_units::{Duration, HostId, LinkId, NodeId, Rate, Time};
 
 use crate::change::{Change, Event};
@@ -325,10 +324,6 @@ impl Loads<'_> {
 
 /// How the scheme divides traffic, unless hosts react to what their packets meet on a path.
 fn fixed(descriptor: &Descriptor, scheme: &SchemeSpec, protocol: &Protocol) -> Option<Split> {
-    let adapts = match protocol {
-        Protocol::Tcp(tcp) => tcp.mptcp != Mptcp::Off,
-        Protocol::Uec(config) => config.entropy_choice != EntropyChoice::Oblivious,
-        _ => false,
-    };
+    let adapts = protocol.config().adapts_paths();
     (descriptor.split)(scheme).filter(|split| !(adapts && split.follows_entropy()))
 }

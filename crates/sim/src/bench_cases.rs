@@ -150,7 +150,7 @@ fn dctcp() -> Protocol {
 
 /// Ultra Ethernet as by default.
 fn uec() -> Protocol {
-    Protocol::Uec(uec::Config::default())
+    uec::Config::default().into()
 }
 
 /// Every host sends one endless flow; no two flows share a destination.

@@ -10,6 +10,7 @@ use weft_units::{Bytes, Duration, params, words};
 use crate::congestion::{self, CongestionControl, MptcpCongestion};
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
+use crate::protocol_config::{Idle, ProtocolConfig};
 use crate::segment::{IP_HEADER, TCP_HEADER};
 
 words! {
@@ -126,7 +127,7 @@ params! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Config {
         /// payload bytes of a full segment
-        mss: u16 = 1448, in 1..=Config::LARGEST_MSS, unit "bytes";
+        mss: u16 = 1448, in 1..=65_000, unit "bytes";
         /// initial congestion window
         initial_window: u32 = 10, in 1..=100_000, unit "segments";
         /// initial slow-start threshold; 4294967295 B: none
@@ -237,15 +238,50 @@ params! {
 /// The range of timeouts.
 const TIMES: RangeInclusive<Duration> = Duration::from_us(1)..=Duration::from_secs(3600);
 
-impl Config {
-    /// The largest `mss`.
-    pub(crate) const LARGEST_MSS: u16 = 65_000;
+/// Parameters without effect.
+const IDLE: &[Idle] = &[
+    Idle {
+        keys: &["subflows", "mptcp_version", "mptcp_scheduler", "mptcp_congestion", "mptcp_stale_loss_count"],
+        while_is: ("mptcp", Mptcp::Off.word()),
+        advice: ": set it to \"ndiffports\" or \"fullmesh\"",
+    },
+    Idle {
+        keys: &["subflows"],
+        while_is: ("mptcp", Mptcp::Fullmesh.word()),
+        advice: ", which opens a subflow for each pair of links of the two hosts",
+    },
+];
 
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+impl Config {
+    /// Bytes of a full segment.
+    #[inline]
+    pub fn segment(&self) -> u32 {
+        u32::from(self.mss)
+    }
+
+    /// Bytes of the IP packet of a full segment.
+    pub fn full_packet(&self) -> u32 {
+        IP_HEADER + TCP_HEADER + u32::from(self.plain_options()) + self.segment()
+    }
+
+    /// Option bytes of a segment after the handshake without selective acknowledgements.
+    #[inline]
+    pub(crate) fn plain_options(&self) -> u8 {
+        if self.timestamps { 12 } else { 0 }
+    }
+}
+
+impl ProtocolConfig for Config {
+    fn framing(&self) -> Framing {
+        Framing {
+            payload: self.mss,
+            headers: self.full_packet() - self.segment(),
+            round_trips: 1,
+            pace: None,
+        }
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
         check_ranges(self)?;
         for (name, bytes) in [
             ("receive_buffer", self.receive_buffer),
@@ -298,31 +334,24 @@ impl Config {
         check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
     }
 
-    /// Bytes of a full segment.
-    #[inline]
-    pub fn segment(&self) -> u32 {
-        u32::from(self.mss)
+    fn payload_key(&self) -> &'static str {
+        "mss"
     }
 
-    /// Bytes of the IP packet of a full segment.
-    pub fn full_packet(&self) -> u32 {
-        IP_HEADER + TCP_HEADER + u32::from(self.plain_options()) + self.segment()
+    fn largest_flow(&self) -> u64 {
+        u64::MAX
     }
 
-    /// How it divides a flow into packets.
-    pub fn framing(&self) -> Framing {
-        Framing {
-            payload: self.mss,
-            headers: self.full_packet() - self.segment(),
-            round_trips: 1,
-            pace: None,
-        }
+    fn idle(&self) -> &'static [Idle] {
+        IDLE
     }
 
-    /// Option bytes of a segment after the handshake without selective acknowledgements.
-    #[inline]
-    pub(crate) fn plain_options(&self) -> u8 {
-        if self.timestamps { 12 } else { 0 }
+    fn without_marks(&self) -> Option<&'static str> {
+        (self.ecn == EcnMode::Dctcp).then_some("DCTCP reacts to losses only")
+    }
+
+    fn adapts_paths(&self) -> bool {
+        self.mptcp != Mptcp::Off
     }
 }
 

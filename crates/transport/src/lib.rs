@@ -1,10 +1,10 @@
 //! Transport protocols without I/O.
 //!
-//! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
-//!   `framing.rs`).
+//! * [`Protocol`]: one of them with its parameters (`protocol/`), and what these say about it (`protocol_config.rs`,
+//!   `parameters.rs`, `framing.rs`).
 //! * [`Machine`]: one end of a connection, whatever its protocol (`machine.rs`); [`OneWay`]: one on which only one side sends data
 //!   (`one_way.rs`).
-//! * TCP: the files of this folder, described below; [`udp`], [`roce`] and [`uec`] have a folder each.
+//! * TCP: the files of this folder, described below; the others have a folder each in `protocol/`.
 //!
 //! # TCP
 //!
@@ -48,10 +48,10 @@ mod pacing;
 mod parameters;
 pub mod profile;
 mod protocol;
+mod protocol_config;
 mod reassembly;
 mod receiver;
 mod recovery;
-pub mod roce;
 mod rtt;
 mod samples;
 mod segment;
@@ -66,8 +66,6 @@ mod timeouts;
 mod timestamp;
 mod todo;
 mod transmission;
-pub mod udp;
-pub mod uec;
 
 pub use config::{
     Config, EcnMode, LossRecovery, Mptcp, MptcpScheduler, RtoFloor, RtoVariance, RttSource, TimestampClock,
@@ -83,6 +81,7 @@ pub use framing::Framing;
 pub use machine::{Arrival, Machine};
 pub use one_way::{OneWay, Packet, Receiving, Sending};
 pub use parameters::ConfigError;
-pub use protocol::{PROTOCOLS, Protocol};
+pub use protocol::*;
+pub use protocol_config::{FixedTimeout, Idle, PathChoice, ProtocolConfig};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};
 pub use stats::Stats;

@@ -136,6 +136,7 @@ mod tests {
     use weft_units::Parameters as _;
 
     use super::*;
+    use crate::protocol_config::ProtocolConfig as _;
 
     #[test]
     fn every_profile_is_valid_and_read_back_from_its_values() {

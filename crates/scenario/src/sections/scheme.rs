@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_fabric::Fabric;
 use weft_switching::{Descriptor, SchemeSpec, Schemes, registry};
-use weft_transport::uec::EntropyChoice;
+use weft_transport::Protocol;
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -61,14 +61,20 @@ pub(crate) fn decode(
     if schemes.get(&name.value).is_none() && nearest(&name.value, names()).is_none() {
         let problem = Problem::at(name.span, format!("`scheme.name` cannot be `{}`", name.value));
         let problem = problem.label(format!("expected one of {}", list(names())));
-        let is_choice = name.value.parse::<EntropyChoice>().is_ok();
-        section.problems.add(problem.help(match is_choice {
-            true => format!(
-                "it is a choice of Ultra Ethernet hosts: transport.protocol = \"uec\", transport.entropy_choice = \"{}\", \
-                 and a scheme that hashes entropy, such as \"ecmp\"",
+        let of_hosts = Protocol::all().into_iter().find_map(|protocol| {
+            let choice = protocol.config().path_choice()?;
+            choice.choice.1.contains(&name.value.as_str()).then_some((protocol, choice))
+        });
+        section.problems.add(problem.help(match of_hosts {
+            Some((protocol, choice)) => format!(
+                "it is a choice of {} hosts: transport.protocol = \"{}\", transport.{} = \"{}\", and a scheme that hashes \
+                 entropy, such as \"ecmp\"",
+                choice.hosts,
+                protocol.name(),
+                choice.choice.0,
                 name.value
             ),
-            false => "a scheme of your own needs --plugin PATH".to_owned(),
+            None => "a scheme of your own needs --plugin PATH".to_owned(),
         }));
         return None;
     }

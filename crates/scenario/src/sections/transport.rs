@@ -6,7 +6,7 @@ use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, ControllerInfo, PROTOCOLS, Protocol, uec};
+use weft_transport::{Config, ControllerInfo, FixedTimeout, PROTOCOLS, Protocol};
 use weft_units::{Bytes, Given, ParamInfo, ParamValue};
 
 use crate::diagnostic::Problem;
@@ -70,17 +70,18 @@ impl Transport {
 
     /// Computes from the fabric what depends on it and was not given.
     pub(crate) fn settle(&mut self, fabric: &Fabric) {
-        if let Protocol::Uec(config) = &mut self.protocol {
+        let config = self.protocol.config_mut();
+        if let Some(timeout) = config.fixed_timeout() {
             let packet = config.framing().full_packet();
             let trims = fabric.links().iter().any(|link| link.queue.trim);
-            config.settle(longest(fabric, packet, uec::Config::ANSWER.into()), trims);
+            config.settle(longest(fabric, packet, timeout.answer.into()), trims);
         }
     }
 
     /// The problem with `rto` at `position` if the fabric's round-trip time is not shorter.
     pub(crate) fn early(&self, position: Span) -> Option<Problem> {
-        let Protocol::Uec(config) = &self.protocol else { return None };
-        let (rto, longest) = (config.rto(), config.base_rtt.filter(|longest| *longest >= config.rto())?);
+        let FixedTimeout { rto, base_rtt, .. } = self.protocol.config().fixed_timeout()?;
+        let longest = base_rtt.filter(|longest| *longest >= rto)?;
         let message =
             format!("`transport.rto` is {rto}, and the longest path has a round-trip time of {longest}");
         let label = format!("expected more than {longest}, or no `rto`: every packet would be sent again");
@@ -113,7 +114,7 @@ impl Transport {
                 format!("a flow has DSCP {}, which marks trimmed packets of {name}", Header::TRIMMED);
             return Some(Problem::at(position, message).label("choose another `dscp`"));
         }
-        let largest = self.protocol.largest_flow();
+        let largest = self.protocol.config().largest_flow();
         let flow = flows.iter().max_by_key(|flow| flow.bytes).filter(|flow| flow.bytes > largest)?;
         let payload = self.protocol.framing().payload;
         let host = |host| &fabric.node(fabric.host_node(host)).name;
@@ -126,9 +127,12 @@ impl Transport {
             Bytes(largest),
             payload
         );
-        let (key, most) = self.protocol.payload_parameter();
+        let key = self.protocol.config().payload_key();
         let larger = flow.bytes.div_ceil(largest / u64::from(payload));
-        Some(Problem::at(position, message).label(if larger <= u64::from(most) {
+        let mut all = self.protocol.parameters().into_iter().map(|(param, _)| param);
+        let is_valid =
+            all.any(|param| param.name == key && param.refusal(&ParamValue::Count(larger)).is_none());
+        Some(Problem::at(position, message).label(if is_valid {
             format!("limit the sizes, or set transport.{key} to at least {larger}")
         } else {
             "limit the sizes".to_owned()
@@ -140,9 +144,10 @@ impl Transport {
     pub(crate) fn unfit_connections(&self, traffic: &Traffic, position: Span) -> Option<Problem> {
         let (all, name) = (&traffic.connections, self.protocol.name());
         all.firsts().next()?;
-        if matches!(self.protocol, Protocol::Udp(_)) {
+        if !self.protocol.config().has_connections() {
             let message = format!("the hosts' protocol is \"{name}\", which has no connections");
-            let label = "remove `connections`, or set transport.protocol to \"tcp\", \"roce\" or \"uec\"";
+            let others = Protocol::quoted(|config| config.has_connections());
+            let label = format!("remove `connections`, or set transport.protocol to {others}");
             return Some(Problem::at(position, message).label(label));
         }
         if self.protocol.tcp().is_some() {
@@ -190,7 +195,7 @@ fn read(section: &Section<'_>, source: &str, mut protocol: Protocol, ignored: &[
         }
     }
     protocol.set(&given);
-    if let Err(error) = protocol.validate() {
+    if let Err(error) = protocol.config().validate() {
         let entry = section.table.entry(error.name);
         let span = entry.map_or(section.span, |entry| entry.node.span);
         let message = format!("`transport.{}` is {}", error.name, error.found);

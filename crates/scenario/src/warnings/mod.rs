@@ -5,8 +5,7 @@ use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
-use weft_transport::uec::Congestion;
-use weft_transport::{Config, EcnMode, Mptcp, Protocol};
+use weft_transport::{Config, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
 mod cold_start;
@@ -216,14 +215,8 @@ fn catches_others(classifier: &Classifier) -> bool {
 /// Warns of queues that do not suit the transport.
 fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<String> {
     let mut warnings = Vec::new();
-    let listening = match transport {
-        Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
-        Protocol::Roce(config) if config.is_ecn_capable() => Some("DCQCN never reacts to a queue"),
-        Protocol::Uec(config) if config.congestion == Congestion::Nscc => Some("NSCC reacts to losses only"),
-        _ => None,
-    };
     let marks = |link: &Link| link.queue.ecn_threshold.is_some() || link.queue.red.is_some();
-    if let Some(what) = listening
+    if let Some(what) = transport.config().without_marks()
         && !fabric.links().iter().any(marks)
     {
         warnings.push(format!(

@@ -1,26 +1,25 @@
 //! Warns of a fixed timeout of retransmissions that queues outlast.
 
 use weft_fabric::{Fabric, Limit, Link};
-use weft_transport::{Protocol, uec};
+use weft_transport::{FixedTimeout, Protocol};
 use weft_units::{Bytes, Duration};
 
 use crate::round_trip::longest;
 
-/// Warns if packets of Ultra Ethernet may wait in queues for longer than it waits for their acknowledgement.
+/// Warns if packets may wait in queues for longer than their protocol waits for their acknowledgement.
 pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
-    let Protocol::Uec(config) = protocol else { return None };
-    let packet = config.framing().full_packet();
+    let FixedTimeout { rto, answer, .. } = protocol.config().fixed_timeout()?;
+    let packet = protocol.framing().full_packet();
     let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
     let wait = ports.map(|link| drain(fabric, link, packet)).max()?;
     let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
-    let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, uec::Config::ANSWER.into())));
+    let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, answer.into())));
     let needed = empty + wait;
-    (config.rto() < needed).then(|| {
+    (rto < needed).then(|| {
         format!(
-            "transport.rto is {}, but a packet may take {needed} to its acknowledgement, {empty} over the longest path and \
+            "transport.rto is {rto}, but a packet may take {needed} to its acknowledgement, {empty} over the longest path and \
              {wait} in a full queue: packets that only wait are sent again, which fills queues further. Set rto above \
-             {needed}, or a shorter fabric.queue",
-            config.rto()
+             {needed}, or a shorter fabric.queue"
         )
     })
 }

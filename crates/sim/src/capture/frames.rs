@@ -9,7 +9,7 @@ use weft_switching::exploration::Exploration;
 use weft_switching::host::over::over;
 use weft_switching::{Header, Kind, Overlay, descriptor, smoc};
 use weft_transport::mptcp::Options;
-use weft_transport::{Config, Flags, IP_HEADER, Mptcp, Protocol, Segment, TCP_HEADER};
+use weft_transport::{Config, Flags, IP_HEADER, Mptcp, Segment, TCP_HEADER};
 use weft_units::{HostId, LinkId, Time};
 use weft_wire::{
     Arp, ArpOperation, EtherType, Ethernet, Hello, Ipv4, MIN_FRAME, Mac, PathHeader, PathType, SwitchId, Tcp,
@@ -17,17 +17,12 @@ use weft_wire::{
 };
 
 use super::options::{options, window_scale};
+use crate::hosts::{Format, format};
 use crate::resolver;
 use crate::trace::Seen;
 
 /// The EtherType of frames whose format a scheme leaves open: IEEE 802's for local experiments.
 const EXPERIMENTAL: EtherType = EtherType(0x88b5);
-/// The UDP port of RoCE, version 2.
-const ROCE_PORT: u16 = 4791;
-/// The opcode of an acknowledgement on a reliable connection.
-const ACKNOWLEDGE: u8 = 0x11;
-/// The opcode of a packet of an RDMA write; those of the first and the last one, with more headers, are not used.
-const WRITE_MIDDLE: u8 = 0x07;
 /// Bytes of a UDP header.
 const UDP_HEADER: usize = 8;
 /// The maximum number of bytes stored of a frame: all headers.
@@ -56,7 +51,7 @@ pub struct Frames<'a> {
     /// The initial sequence number of each end of a subflow, if hosts use Multipath TCP.
     starts: HashMap<[u64; 2], u32>,
     is_multipath: bool,
-    is_roce: bool,
+    datagrams: Format,
 }
 
 impl<'a> Frames<'a> {
@@ -75,7 +70,7 @@ impl<'a> Frames<'a> {
             overlay: scheme.map_or(Overlay::Open, |scheme| scheme.overlay),
             hold_ms: u32::try_from(hold.ps() / 1_000_000_000).unwrap_or(u32::MAX),
             starts: HashMap::new(),
-            is_roce: matches!(plan.transport.protocol, Protocol::Roce(_)),
+            datagrams: format(&plan.transport.protocol),
             is_multipath: transport.is_some_and(|config| config.mptcp != Mptcp::Off),
         }
     }
@@ -121,16 +116,16 @@ impl<'a> Frames<'a> {
         self.packet(link, header, [ip, tcp].concat(), segment.len.into())
     }
 
-    /// A packet of a protocol over UDP. Headers other than RoCE's count as data.
+    /// A packet of a protocol over UDP.
     fn udp(&self, link: LinkId, header: &Header, segment: &Segment) -> Frame {
         let length = usize::from(header.ip_bytes).saturating_sub(IP_HEADER as usize);
         let (mut packet, _) = ip(header, 17, length);
         packet.extend(header.sport.to_be_bytes());
-        packet.extend(if self.is_roce { ROCE_PORT } else { header.dport }.to_be_bytes());
+        packet.extend(self.datagrams.port.unwrap_or(header.dport).to_be_bytes());
         packet.extend((length as u16).to_be_bytes());
         // None, which IPv4 permits.
         packet.extend([0, 0]);
-        let transport = if self.is_roce { base_transport(header, segment) } else { Vec::new() };
+        let transport = (self.datagrams.headers)(header, segment);
         let data = length.saturating_sub(UDP_HEADER + transport.len()) as u32;
         packet.extend(transport);
         self.packet(link, header, packet, data)
@@ -228,25 +223,6 @@ fn address(mac: Mac) -> [u8; 4] {
         Some(IpAddr::V4(address)) => address.octets(),
         _ => [0; 4],
     }
-}
-
-/// The base transport header of RoCE, and the extended header of an acknowledgement (InfiniBand Architecture, volume 1,
-/// sections 9.2 and 9.3). The invariant CRC counts as data.
-fn base_transport(header: &Header, segment: &Segment) -> Vec<u8> {
-    let is_ack = header.payload == 0;
-    let (opcode, psn) =
-        if is_ack { (ACKNOWLEDGE, segment.seq.wrapping_sub(1)) } else { (WRITE_MIDDLE, segment.seq) };
-    // Of an acknowledgement, the fourth word is the notification of congestion.
-    let backward = if is_ack && segment.ts_ecr != 0 { 0x40 } else { 0 };
-    let mut bytes = vec![opcode, 0x40, 0xff, 0xff, backward, 0];
-    bytes.extend(header.dport.to_be_bytes());
-    bytes.extend((psn & 0xff_ffff).to_be_bytes());
-    if is_ack {
-        // The second word is 0 unless a packet is missing: a sequence error.
-        let syndrome = if segment.ack == 0 { 0 } else { 0x60 << 24 };
-        bytes.extend((syndrome | segment.seq & 0xff_ffff).to_be_bytes());
-    }
-    bytes
 }
 
 /// The IPv4 header of a packet with `length` bytes behind it, and its two addresses.

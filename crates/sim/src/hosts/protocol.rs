@@ -2,7 +2,7 @@
 
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
-use weft_transport::{Arrival, Machine};
+use weft_transport::{Arrival, Machine, Segment};
 use weft_units::Time;
 
 use super::alarms::Alarms;
@@ -21,6 +21,20 @@ use crate::packet::PacketId;
 pub type PacketOf<P> = <<P as Protocol>::Machine as Machine>::Packet;
 /// The parameters of a protocol.
 pub type ConfigOf<P> = <<P as Protocol>::Machine as Machine>::Config;
+
+/// How packets of a protocol over UDP look in captures.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The destination's port, if it is not that of the flow.
+    pub port: Option<u16>,
+    /// The headers behind UDP's; all others count as data.
+    pub headers: fn(&Header, &Segment) -> Vec<u8>,
+}
+
+impl Format {
+    /// With the ports of the flow and without headers.
+    pub const PLAIN: Self = Self { port: None, headers: |_, _| Vec::new() };
+}
 
 /// An end that is to be opened.
 pub struct Opening<'r> {
@@ -96,6 +110,8 @@ pub trait Protocol: Send + Sized {
     const TAKES_TRIMMED: bool = false;
     /// Whether a source is done once it has sent everything.
     const IS_DONE_WHEN_SENT: bool = false;
+    /// How its packets look in captures, if it is over UDP.
+    const FORMAT: Format = Format::PLAIN;
 
     /// The parameters.
     fn config(&self) -> &ConfigOf<Self>;

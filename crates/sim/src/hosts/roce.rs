@@ -3,11 +3,11 @@
 use weft_switching::{Header, Kind};
 use weft_traffic::Flow;
 use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
-use weft_transport::{OneWay, Packet};
+use weft_transport::{OneWay, Packet, ProtocolConfig as _, Segment};
 use weft_units::Bytes;
 
 use super::context::Ctx;
-use super::protocol::{Opening, PacketOf, Protocol, template};
+use super::protocol::{Format, Opening, PacketOf, Protocol, template};
 use super::round_trip::round_trip;
 use super::shell::Transmission;
 use super::subflow::Subflow;
@@ -19,6 +19,12 @@ use crate::packet::{Content, PacketId};
 const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
 /// DSCP and ECN of an acknowledgement: class selector 6.
 const ACK_CLASS: u8 = 48 << 2;
+/// The UDP port of RoCE, version 2.
+const ROCE_PORT: u16 = 4791;
+/// The opcode of an acknowledgement on a reliable connection.
+const ACKNOWLEDGE: u8 = 0x11;
+/// The opcode of a packet of an RDMA write; those of the first and the last one, with more headers, are not used.
+const WRITE_MIDDLE: u8 = 0x07;
 /// In the note of a data packet: [`Data`] asks for an acknowledgement.
 const ASKS: u32 = 1;
 /// In the note of a data packet: [`Data`] is sent again.
@@ -53,6 +59,7 @@ impl Protocol for Roce {
 
     const COUNTS_PACKETS: bool = true;
     const PACES: bool = true;
+    const FORMAT: Format = Format { port: Some(ROCE_PORT), headers: base_transport };
 
     fn config(&self) -> &Config {
         &self.config
@@ -145,4 +152,23 @@ fn ack_of(content: Content) -> Ack {
         _ => AckKind::Selective(arrived),
     };
     Ack { next, kind, is_cnp: is_cnp != 0 }
+}
+
+/// The base transport header of RoCE, and the extended header of an acknowledgement (InfiniBand Architecture, volume 1,
+/// sections 9.2 and 9.3). The invariant CRC counts as data.
+fn base_transport(header: &Header, segment: &Segment) -> Vec<u8> {
+    let is_ack = header.payload == 0;
+    let (opcode, psn) =
+        if is_ack { (ACKNOWLEDGE, segment.seq.wrapping_sub(1)) } else { (WRITE_MIDDLE, segment.seq) };
+    // Of an acknowledgement, the fourth word is the notification of congestion.
+    let backward = if is_ack && segment.ts_ecr != 0 { 0x40 } else { 0 };
+    let mut bytes = vec![opcode, 0x40, 0xff, 0xff, backward, 0];
+    bytes.extend(header.dport.to_be_bytes());
+    bytes.extend((psn & 0xff_ffff).to_be_bytes());
+    if is_ack {
+        // The second word is 0 unless a packet is missing: a sequence error.
+        let syndrome = if segment.ack == 0 { 0 } else { 0x60 << 24 };
+        bytes.extend((syndrome | segment.seq & 0xff_ffff).to_be_bytes());
+    }
+    bytes
 }

@@ -2,7 +2,7 @@
 
 use weft_switching::{Header, stream};
 use weft_transport::udp::{Config, Datagram, Sink, Source};
-use weft_transport::{Machine, OneWay, Packet};
+use weft_transport::{Machine, OneWay, Packet, ProtocolConfig as _};
 use weft_units::Time;
 
 use super::context::Ctx;

@@ -7,7 +7,6 @@
 use serde_json::{Value, json};
 use weft_scenario::Plan;
 use weft_traffic::Arriving;
-use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
 use crate::columns::FlowRow;
@@ -95,7 +94,7 @@ impl<'a> GrowthTest<'a> {
             return;
         }
         // Lost datagrams do not wait: the rest of such a flow is gone when its source ends.
-        let lost = matches!(self.plan.transport.protocol, Protocol::Udp(_));
+        let lost = !self.plan.transport.protocol.config().has_connections();
         let end = row.end.or_else(|| lost.then_some(flow.start + row.ideal?));
         let of = Waiting { bytes: flow.bytes as f64, start: seconds(flow.start), end: end.map(seconds) };
         self.offered += of.bytes;

@@ -7,7 +7,7 @@ use crate::common::hand::{FIRST, Hand, PEER};
 use crate::common::world::{Cable, World};
 use crate::common::{Link, Network, transfer};
 use proptest::prelude::*;
-use weft_transport::{Config, CongestionControl, Endpoint, Flags, LossRecovery, Mptcp};
+use weft_transport::{Config, CongestionControl, Endpoint, Flags, LossRecovery, Mptcp, ProtocolConfig as _};
 use weft_units::{Duration, Rate, Time};
 
 /// 40 segments of 1000 bytes per round trip of 10 ms, doubled in slow start: a segment each 125 us.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
-use weft_transport::{Arrival, Receiving, Sending};
+use weft_transport::{Arrival, ProtocolConfig as _, Receiving, Sending};
 use weft_units::{Bytes, Duration, Rate, Time};
 
 /// The rate of the link, which the congestion control limits.

@@ -2,7 +2,6 @@
 
 use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, QueueSpec, Scheduler, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
-use weft_transport::Protocol;
 use weft_units::{Duration, LinkId, Rate};
 
 use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme, scheme_with, word};
@@ -137,8 +136,7 @@ fn external_traffic_with_a_qid_has_the_share_of_its_queue_at_the_servers_gate() 
     let udp = weft_transport::udp::Config { rate: Rate::from_bps(900_000_000), ..Default::default() };
     // A server of another pod and a router each send 900 Mbps to server 0; DSCP 0 waits in the last queue.
     let share = |qid: &str| {
-        let trial =
-            Trial::new(&fabric, scheme_with("tag_forward", "qid", word(qid)), Protocol::Udp(udp.clone()));
+        let trial = Trial::new(&fabric, scheme_with("tag_forward", "qid", word(qid)), udp.clone());
         let run = trial.flow(15, 0, 50_000_000, Duration::ZERO).flow(16, 0, 50_000_000, Duration::ZERO).run();
         let arrived = [0, 1].map(|flow| run.flows[flow].packets_sent - run.flows[flow].drops);
         arrived[1] as f64 / (arrived[0] + arrived[1]) as f64

@@ -2,7 +2,6 @@
 
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::DropReason;
-use weft_transport::Protocol;
 use weft_transport::uec::{Config, Congestion, EntropyChoice};
 use weft_units::{Bytes, Duration, Rate};
 
@@ -30,7 +29,7 @@ fn fixed() -> Config {
 }
 
 fn trial(fabric: &Fabric, config: Config) -> Trial<'_> {
-    Trial::new(fabric, scheme("ecmp"), Protocol::Uec(config)).limit(MS(50))
+    Trial::new(fabric, scheme("ecmp"), config).limit(MS(50))
 }
 
 /// A permutation: host i to host i + 5.

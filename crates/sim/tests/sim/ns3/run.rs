@@ -9,7 +9,7 @@ use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
 use weft_traffic::{Connections, Dependencies, Jobs};
-use weft_transport::{Config, CongestionControl};
+use weft_transport::{Config, CongestionControl, ProtocolConfig as _};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
 use crate::ns3::case::{CLASSES, Input, Outcome};

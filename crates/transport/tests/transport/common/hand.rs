@@ -1,6 +1,6 @@
 //! One endpoint driven by hand: the test acts as the other side and the clock.
 
-use weft_transport::{Config, Endpoint, Flags, Segment, State};
+use weft_transport::{Config, Endpoint, Flags, ProtocolConfig as _, Segment, State};
 use weft_units::{Duration, Time};
 
 /// Sequence numbers of the first data byte of the endpoint and of the test.

@@ -7,7 +7,7 @@ pub mod world;
 
 use std::collections::BTreeMap;
 
-use weft_transport::{Config, Ecn, Endpoint, Segment};
+use weft_transport::{Config, Ecn, Endpoint, ProtocolConfig as _, Segment};
 use weft_units::{Bytes, Duration, Rate, Time};
 
 /// SplitMix64: random enough for test patterns.

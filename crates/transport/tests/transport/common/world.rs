@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use weft_transport::mptcp::{self, Addresses, Connection, Options};
-use weft_transport::{Config, Endpoint, Segment};
+use weft_transport::{Config, Endpoint, ProtocolConfig as _, Segment};
 use weft_units::{Bytes, Duration, Rate, Time};
 
 use super::Random;

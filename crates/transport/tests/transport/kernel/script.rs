@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::hand::{FIRST, PEER};
-use weft_transport::{Config, Endpoint, Flags, Segment};
+use weft_transport::{Config, Endpoint, Flags, ProtocolConfig as _, Segment};
 use weft_units::Time;
 
 /// Where the expected behaviour is written down, how the endpoint is set, and what happens.

@@ -1,18 +1,33 @@
-//! [`Sender`]: the source of a connection.
+//! Ultra Ethernet transport without I/O: reliable delivery over many paths, out of order.
+//!
+//! * [`Sender`]: packets by number, retransmissions (this file); [`Receiver`]: which have arrived, and the answers
+//!   (`receiver.rs`). They exchange [`Data`] and [`Answer`].
+//! * Congestion control: `window.rs`. Choice of paths: `entropy.rs`.
+//! * [`Config`]: the parameters of both sides (`config.rs`).
+//!
+//! Nothing here reads a clock, and random numbers come from a seed, so that a connection gives the same packets for the
+//! same inputs. Nothing panics, whatever a packet contains.
+
+mod config;
+mod entropy;
+mod receiver;
+mod window;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use weft_units::{Duration, Rate, Time};
 
-use super::config::{Config, SPAN};
-use super::entropy::{Entropies, Feedback};
-use super::packet::{Answer, Data};
-use super::signal::Signal;
-use super::window::Window;
 use crate::arrivals::Arrivals;
 use crate::one_way::Sending;
+use crate::protocol_config::ProtocolConfig as _;
 use crate::stats::Stats;
+use config::SPAN;
+pub use config::{Config, Congestion};
+pub use entropy::EntropyChoice;
+use entropy::{Entropies, Feedback};
+pub use receiver::{Answer, Data, Receiver};
+use window::{Signal, Window};
 
 /// What is known of a packet that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,6 +6,7 @@ use weft_units::{Bytes, Duration, Rate, params, words};
 
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
+use crate::protocol_config::{Idle, ProtocolConfig};
 
 /// Bytes of an IPv4 and a UDP header.
 const HEADERS: u32 = 28;
@@ -25,7 +26,7 @@ params! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Config {
         /// payload bytes of a full datagram
-        payload: u16 = 1472, in 1..=Config::LARGEST_PAYLOAD, unit "bytes";
+        payload: u16 = 1472, in 1..=65_000, unit "bytes";
         /// bits of payload per second while the source sends
         rate: Rate = Rate::from_bps(100_000_000), in Rate::from_bps(1_000)..=Rate::from_gbps(100_000);
         /// when it sends
@@ -42,23 +43,34 @@ params! {
 /// The range of times.
 const TIMES: RangeInclusive<Duration> = Duration::from_ns(1)..=Duration::from_secs(3600);
 
-impl Config {
-    /// The largest `payload`.
-    pub(crate) const LARGEST_PAYLOAD: u16 = 65_000;
+/// Parameters without effect.
+const IDLE: &[Idle] = &[Idle {
+    keys: &["mean_on", "mean_off"],
+    while_is: ("pattern", Pattern::Constant.word()),
+    advice: ": set it to \"on-off\"",
+}];
 
-    /// How it divides a flow into packets.
-    pub fn framing(&self) -> Framing {
+impl ProtocolConfig for Config {
+    fn framing(&self) -> Framing {
         Framing { payload: self.payload, headers: HEADERS, round_trips: 0, pace: Some(self.rate) }
     }
 
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+    fn validate(&self) -> Result<(), ConfigError> {
         check_ranges(self)?;
         let datagram = self.rate.tx_time(Bytes(self.payload.into()));
         let good = self.pattern == Pattern::Constant || self.mean_on >= datagram;
         check(good, "mean_on", &self.mean_on, "at least the time of a datagram at `rate`")
+    }
+
+    fn payload_key(&self) -> &'static str {
+        "payload"
+    }
+
+    fn has_connections(&self) -> bool {
+        false
+    }
+
+    fn idle(&self) -> &'static [Idle] {
+        IDLE
     }
 }

@@ -7,6 +7,7 @@ use weft_units::{Bytes, Duration, params, words};
 use super::entropy::EntropyChoice;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
+use crate::protocol_config::{FixedTimeout, Idle, PathChoice, ProtocolConfig};
 
 /// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
 /// bit for each.
@@ -27,7 +28,7 @@ params! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Config {
         /// payload bytes of a full packet
-        mtu: u16 = 4096, in 64..=Config::LARGEST_MTU;
+        mtu: u16 = 4096, in 64..=9_000;
         /// header bytes between UDP and the payload
         header: u16 = 36, in 0..=200;
         /// how the window changes
@@ -54,11 +55,23 @@ params! {
 /// The range of times.
 const TIMES: RangeInclusive<Duration> = Duration::from_us(1)..=Duration::from_secs(1);
 
+/// Parameters without effect.
+const IDLE: &[Idle] = &[
+    Idle {
+        keys: &["window"],
+        while_is: ("congestion", Congestion::Nscc.word()),
+        advice: ": set it to \"fixed\"",
+    },
+    Idle {
+        keys: &["base_rtt", "target_delay"],
+        while_is: ("congestion", Congestion::Fixed.word()),
+        advice: ": set it to \"nscc\"",
+    },
+];
+
 impl Config {
     /// Bytes of IPv4 and UDP headers.
     const IP_AND_UDP: u32 = 28;
-    /// The largest `mtu`.
-    pub(crate) const LARGEST_MTU: u16 = 9_000;
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
 
@@ -67,15 +80,6 @@ impl Config {
 
     /// The shortest default of `rto`: about that of uet-htsim, 15 us and the time of six full queues, at 100 Gbps.
     pub const SHORTEST_RTO: Duration = Duration::from_us(100);
-
-    /// Sets what was not given from the round-trip time of the longest path in the idle fabric. As in uet-htsim, the target
-    /// is three quarters of it if ports trim, otherwise all of it.
-    pub fn settle(&mut self, longest: Duration, trims: bool) {
-        let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*TIMES.start(), *TIMES.end()));
-        let target = if trims { base_rtt * 3 / 4 } else { base_rtt };
-        self.target_delay.get_or_insert(target.max(*TIMES.start()));
-        self.rto = Some(self.rto());
-    }
 
     /// How long a packet waits for its acknowledgement.
     pub fn rto(&self) -> Duration {
@@ -93,21 +97,55 @@ impl Config {
     pub fn ip_bytes(&self, payload: u16) -> u16 {
         (Self::IP_AND_UDP + u32::from(self.header) + u32::from(payload)) as u16
     }
+}
 
-    /// How it divides a flow into packets.
-    pub fn framing(&self) -> Framing {
+impl ProtocolConfig for Config {
+    fn framing(&self) -> Framing {
         let headers = Self::IP_AND_UDP + u32::from(self.header);
         Framing { payload: self.mtu, headers, round_trips: 0, pace: None }
     }
 
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+    fn validate(&self) -> Result<(), ConfigError> {
         check_ranges(self)?;
         let is_longer = self.base_rtt.is_none_or(|base_rtt| self.rto() > base_rtt);
         check(is_longer, "rto", &self.rto(), "more than base_rtt")
+    }
+
+    fn payload_key(&self) -> &'static str {
+        "mtu"
+    }
+
+    fn takes_trimmed(&self) -> bool {
+        true
+    }
+
+    fn idle(&self) -> &'static [Idle] {
+        IDLE
+    }
+
+    fn without_marks(&self) -> Option<&'static str> {
+        (self.congestion == Congestion::Nscc).then_some("NSCC reacts to losses only")
+    }
+
+    fn adapts_paths(&self) -> bool {
+        self.entropy_choice != EntropyChoice::Oblivious
+    }
+
+    fn path_choice(&self) -> Option<PathChoice> {
+        let choice = ("entropy_choice", EntropyChoice::WORDS);
+        Some(PathChoice { hosts: "Ultra Ethernet", choice, keys: &["entropies", "entropy_choice"] })
+    }
+
+    fn fixed_timeout(&self) -> Option<FixedTimeout> {
+        Some(FixedTimeout { rto: self.rto(), base_rtt: self.base_rtt, answer: Self::ANSWER })
+    }
+
+    /// As in uet-htsim, the target is three quarters of the round-trip time if ports trim, otherwise all of it.
+    fn settle(&mut self, longest: Duration, trims: bool) {
+        let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*TIMES.start(), *TIMES.end()));
+        let target = if trims { base_rtt * 3 / 4 } else { base_rtt };
+        self.target_delay.get_or_insert(target.max(*TIMES.start()));
+        self.rto = Some(self.rto());
     }
 }
 

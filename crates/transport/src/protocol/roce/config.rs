@@ -7,6 +7,7 @@ use weft_units::{Bytes, Duration, Rate, params, words};
 
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
+use crate::protocol_config::{Idle, ProtocolConfig};
 
 /// Bytes of an IPv4, a UDP and a base transport header, and of the invariant CRC.
 const HEADERS: u32 = 20 + 8 + 12 + 4;
@@ -38,7 +39,7 @@ params! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Config {
         /// payload bytes of a full packet
-        mtu: u16 = 1000, in 1..=Config::LARGEST_MTU, unit "bytes";
+        mtu: u16 = 1000, in 1..=65_000, unit "bytes";
         /// how lost packets are repaired
         loss_recovery: LossRecovery = LossRecovery::GoBackN;
         /// the most bytes of payload in flight; 0 B: no limit with go-back-N, the product of the link's rate and the path's
@@ -92,28 +93,67 @@ params! {
 const TIMES: RangeInclusive<Duration> = Duration::from_ns(100)..=Duration::from_secs(60);
 const RATES: RangeInclusive<Rate> = Rate::from_bps(1_000)..=Rate::from_gbps(100_000);
 
+/// Parameters without effect.
+const IDLE: &[Idle] = &[
+    Idle {
+        keys: &["rto_low", "rto_high", "rto_low_packets"],
+        while_is: ("loss_recovery", LossRecovery::GoBackN.word()),
+        advice: ": set retransmission_timeout",
+    },
+    Idle {
+        keys: &["retransmission_timeout"],
+        while_is: ("loss_recovery", LossRecovery::SelectiveRepeat.word()),
+        advice: ": set rto_low and rto_high",
+    },
+    Idle {
+        keys: &[
+            "cnp_interval",
+            "cnp_on_out_of_order",
+            "rate_on_first_cnp",
+            "alpha_gain",
+            "alpha_interval",
+            "decrease_interval",
+            "increase_interval",
+            "increase_bytes",
+            "fast_recovery_times",
+            "additive_increase",
+            "hyper_increase",
+            "min_rate",
+            "clamp_target_rate",
+        ],
+        while_is: ("congestion_control", CongestionControl::Off.word()),
+        advice: ": set it to \"dcqcn\"",
+    },
+];
+
 impl Config {
-    /// The largest `mtu`.
-    pub(crate) const LARGEST_MTU: u16 = 65_000;
-
-    /// How it divides a flow into packets.
-    pub fn framing(&self) -> Framing {
-        Framing { payload: self.mtu, headers: HEADERS, round_trips: 0, pace: None }
-    }
-
     /// Whether its packets are ECN capable.
     pub fn is_ecn_capable(&self) -> bool {
         self.congestion_control == CongestionControl::Dcqcn
     }
+}
 
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+impl ProtocolConfig for Config {
+    fn framing(&self) -> Framing {
+        Framing { payload: self.mtu, headers: HEADERS, round_trips: 0, pace: None }
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
         check_ranges(self)?;
         let fits = self.window.0 == 0 || (u64::from(self.mtu)..=1 << 40).contains(&self.window.0);
         check(fits, "window", &self.window, "0 B, or one packet to 1 TB")?;
         check(self.rto_low <= self.rto_high, "rto_low", &self.rto_low, "at most rto_high")
+    }
+
+    fn payload_key(&self) -> &'static str {
+        "mtu"
+    }
+
+    fn idle(&self) -> &'static [Idle] {
+        IDLE
+    }
+
+    fn without_marks(&self) -> Option<&'static str> {
+        self.is_ecn_capable().then_some("DCQCN never reacts to a queue")
     }
 }

@@ -6,9 +6,10 @@ use weft_units::{Duration, Rate, Time};
 
 use super::config::{Config, CongestionControl, LossRecovery};
 use super::dcqcn::Dcqcn;
-use super::packet::{Ack, AckKind, Data};
+use super::receiver::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
 use crate::one_way::Sending;
+use crate::protocol_config::ProtocolConfig as _;
 use crate::stats::Stats;
 
 /// The sending side of a flow.

@@ -1,13 +1,47 @@
-//! [`Receiver`]: the receiving side of a queue pair.
+//! [`Receiver`]: the receiving side of a queue pair, and what both sides exchange, [`Data`] and [`Ack`].
 
 use weft_units::Time;
 
 use super::config::{Config, LossRecovery};
-use super::packet::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
 use crate::machine::Arrival;
 use crate::one_way::Receiving;
 use crate::stats::Stats;
+
+/// A data packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Data {
+    /// Its sequence number.
+    pub psn: u32,
+    /// Bytes of payload.
+    pub payload: u16,
+    /// Whether the sender needs an acknowledgement at once.
+    pub asks: bool,
+    /// Whether it was sent before. For bookkeeping only; not part of a header.
+    pub is_repeated: bool,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ack {
+    /// All packets below this number have arrived.
+    pub next: u32,
+    /// What else it says.
+    pub kind: AckKind,
+    /// Whether it notifies of congestion.
+    pub is_cnp: bool,
+}
+
+/// The kinds of acknowledgements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckKind {
+    /// Nothing.
+    Plain,
+    /// A packet is missing.
+    Nack,
+    /// A packet is missing, and this one has arrived.
+    Selective(u32),
+}
 
 /// The receiving side of a flow.
 #[derive(Clone, Debug, Default)]

@@ -6,12 +6,10 @@
 
 mod config;
 mod dcqcn;
-mod packet;
 mod receiver;
 mod sender;
 
 pub use config::{Config, CongestionControl, LossRecovery};
 pub use dcqcn::Dcqcn;
-pub use packet::{Ack, AckKind, Data};
-pub use receiver::Receiver;
+pub use receiver::{Ack, AckKind, Data, Receiver};
 pub use sender::Sender;

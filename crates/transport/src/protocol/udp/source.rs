@@ -11,6 +11,7 @@ use weft_units::{Bytes, Duration, Time};
 
 use super::config::{Config, Pattern};
 use crate::one_way::Sending;
+use crate::protocol_config::ProtocolConfig as _;
 use crate::stats::Stats;
 
 /// The sending side of a flow.

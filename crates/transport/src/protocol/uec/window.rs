@@ -1,4 +1,5 @@
-//! [`Nscc`]: network-signalled congestion control (Ultra Ethernet 1.0, section 3.6.13; constants of uet-htsim).
+//! [`Window`]: the bytes that a sender may have in flight, fixed or by network-signalled congestion control, [`Nscc`] (Ultra
+//! Ethernet 1.0, section 3.6.13; constants of uet-htsim).
 //!
 //! Marks and delay together say how the window changes: without a mark it grows, faster below the target delay than above;
 //! with a mark it shrinks if the mean delay is above the target. Increases are collected and applied every 8 packets or
@@ -6,8 +7,7 @@
 
 use weft_units::{Duration, Rate, Time};
 
-use super::config::Config;
-use super::signal::Signal;
+use super::config::{Config, Congestion};
 
 /// The bandwidth-delay product of the reference network of the constants: 100 Gbps and [`Config::REFERENCE_RTT`].
 const REFERENCE_BDP: f64 = 150_000.0;
@@ -34,7 +34,62 @@ const IDLE_GROWTH: f64 = 0.25;
 const QUICK_DELAY: u64 = 4;
 const QUICK_SHARE: f64 = 8.0;
 
-/// The window, in bytes, and what it follows from.
+/// What an answer says about congestion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signal {
+    /// Bytes that are known to have arrived since the last answer.
+    pub bytes: u64,
+    /// Whether the packet was marked.
+    pub is_marked: bool,
+    /// The round-trip time of the packet, if this transmission of it is known.
+    pub rtt: Option<Duration>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+}
+
+/// The window of one connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Window {
+    Fixed(u64),
+    Nscc(Nscc),
+}
+
+impl Window {
+    /// The window of a host whose link has `rate`.
+    pub fn new(config: &Config, rate: Rate) -> Self {
+        match config.congestion {
+            Congestion::Fixed => Self::Fixed(u64::from(config.window) * u64::from(config.mtu)),
+            Congestion::Nscc => Self::Nscc(Nscc::new(config, rate)),
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Fixed(bytes) => *bytes,
+            Self::Nscc(nscc) => nscc.window(),
+        }
+    }
+
+    pub fn acknowledged(&mut self, signal: Signal, now: Time) {
+        if let Self::Nscc(nscc) = self {
+            nscc.acknowledged(signal, now);
+        }
+    }
+
+    pub fn trimmed(&mut self, signal: Signal, now: Time) {
+        if let Self::Nscc(nscc) = self {
+            nscc.trimmed(signal, now);
+        }
+    }
+
+    pub fn timed_out(&mut self, bytes: u64) {
+        if let Self::Nscc(nscc) = self {
+            nscc.timed_out(bytes);
+        }
+    }
+}
+
+/// The window by network-signalled congestion control, in bytes, and what it follows from.
 #[derive(Clone, Debug)]
 pub(crate) struct Nscc {
     window: f64,

@@ -1,0 +1,99 @@
+//! [`ProtocolConfig`]: what the parameters of a protocol say about it. Scenarios, results and warnings ask here instead of
+//! naming protocols, so that a protocol is described where its parameters are.
+
+use weft_units::Duration;
+
+use crate::framing::Framing;
+use crate::parameters::ConfigError;
+
+/// The parameters of a protocol.
+pub trait ProtocolConfig {
+    /// How it divides a flow into packets.
+    fn framing(&self) -> Framing;
+
+    /// Checks what the types cannot: ranges, and that parameters are consistent.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or contradicts another.
+    fn validate(&self) -> Result<(), ConfigError>;
+
+    /// The name of the parameter that is the payload of a full packet.
+    fn payload_key(&self) -> &'static str;
+
+    /// The largest flow that it carries: that of numbered packets, unless it says otherwise.
+    fn largest_flow(&self) -> u64 {
+        self.framing().largest_numbered_flow()
+    }
+
+    /// Whether it has connections, on which what is lost is sent again. Otherwise, lost packets are gone.
+    fn has_connections(&self) -> bool {
+        true
+    }
+
+    /// Whether it makes use of packets whose payload a switch has cut off.
+    fn takes_trimmed(&self) -> bool {
+        false
+    }
+
+    /// Parameters that have no effect with the values of others.
+    fn idle(&self) -> &'static [Idle] {
+        &[]
+    }
+
+    /// What becomes of its congestion control if no queue marks packets, if it waits for marks.
+    fn without_marks(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether hosts react to what their packets meet on a path by their choice of paths.
+    fn adapts_paths(&self) -> bool {
+        false
+    }
+
+    /// By which parameters its hosts choose the paths of packets, if they do so by entropy.
+    fn path_choice(&self) -> Option<PathChoice> {
+        None
+    }
+
+    /// Its timeout, if that must fit the fabric.
+    fn fixed_timeout(&self) -> Option<FixedTimeout> {
+        None
+    }
+
+    /// Computes what was not given from the round-trip time of the longest path in the idle fabric, for a full packet and its
+    /// answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims` says whether ports trim.
+    fn settle(&mut self, _longest: Duration, _trims: bool) {}
+}
+
+/// Parameters that have no effect while another has some value.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// Their names.
+    pub keys: &'static [&'static str],
+    /// The name of the other one, and this value.
+    pub while_is: (&'static str, &'static str),
+    /// What the value means, or what to do.
+    pub advice: &'static str,
+}
+
+/// How hosts choose the paths of packets by entropy, which switches hash.
+#[derive(Clone, Copy, Debug)]
+pub struct PathChoice {
+    /// Which hosts.
+    pub hosts: &'static str,
+    /// The parameter that names the choice, and its values.
+    pub choice: (&'static str, &'static [&'static str]),
+    /// All parameters that have no effect if switches do not hash entropy.
+    pub keys: &'static [&'static str],
+}
+
+/// The time after which a packet that is not acknowledged is sent again, whatever was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedTimeout {
+    /// This time: the parameter `rto`.
+    pub rto: Duration,
+    /// The round-trip time of the longest path in the idle fabric, if it is known.
+    pub base_rtt: Option<Duration>,
+    /// Bytes of the IP packet in which an answer travels.
+    pub answer: u16,
+}
