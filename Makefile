@@ -69,7 +69,7 @@ system-test: ## install a browser for the tests
 
 $(VENV)/bin/maturin: pyproject.toml | system
 	python3 -m venv $(VENV)
-	$(PIP_INSTALL) 'maturin>=1.9,<2' || \
+	$(PIP_INSTALL) --upgrade pip 'maturin>=1.9,<2' || \
 	{ echo "error: pip could not install maturin: is the network reachable?" >&2; exit 1; }
 	@touch $@
 

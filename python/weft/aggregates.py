@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from . import reduction
+from .cached_tables import ENTRY, CachedTables, Tables, compact, joined
 from .errors import ResultsError
-from .kept import ENTRY, CachedTables, Tables, compact, joined
 from .rows import flow_rows, rows
 from .run import FLOWS, SERIES, SUMMARY, Run, missing
 

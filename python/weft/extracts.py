@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from .kept import ENTRY, Tables
+from .cached_tables import ENTRY, Tables
 from .labels import short_key, show
 from .metrics import METRICS
 from .results import Results

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from .aggregates import batches
-from .kept import ENTRY
+from .cached_tables import ENTRY
 from .results import Results
 from .rows import numbered, of_runs, rows
 from .run import SERIES, Run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from .kept import ENTRY
+from .cached_tables import ENTRY
 from .rows import valued
 
 UNTIMED = ("flow", "src", "dst", "bytes")

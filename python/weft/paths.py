@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from .cached_tables import ENTRY
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
-from .kept import ENTRY
 from .results import Results
 from .run import Run
 from .statistics import Estimate, estimate

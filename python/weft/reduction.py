@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from .cached_tables import ENTRY, Tables
 from .fingerprints import IDENTITY, UNTIMED, fingerprints
-from .kept import ENTRY, Tables
 from .metrics import METRICS
 
 VERSION = "5"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .kept import ENTRY
+from .cached_tables import ENTRY
 from .run import FLOWS, Run, files
 
 DERIVED = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from .kept import ENTRY, Tables
+from .cached_tables import ENTRY, Tables
 from .metrics import OF_FINISHED
 from .rows import flow_rows
 from .runs import Runs

@@ -27,6 +27,19 @@ def go(page, fragment):
     settled(page)
 
 
+RESIZED = """width => { window.resized = innerWidth === width ? Promise.resolve()
+  : new Promise(done => addEventListener("resize", () => done(), { once: true })); }"""
+"""Prepares a promise that is fulfilled after the page's own listener has heard of its next size."""
+
+
+def resize(page, width, height=900):
+    """Change the size of the window."""
+    page.evaluate(RESIZED, width)
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("() => window.resized")
+    settled(page)
+
+
 def fragment(page):
     """The choices in the page's address."""
     return parse_qs(page.evaluate("location.hash.slice(1)"))

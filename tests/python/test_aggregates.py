@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import sample
 from weft import Results, aggregates, extracts, paths
+from weft.cached_tables import ENTRY, CachedTables
 from weft.content import Content
 from weft.extracts_links import link_series
-from weft.kept import ENTRY, CachedTables
 from weft.metrics import METRICS
 from weft.reporting import details
 from weft.statistics import ecdf, ecdf_of_counts, estimate

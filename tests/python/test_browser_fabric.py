@@ -14,7 +14,7 @@ import pytest
 
 import sample
 from chromium import opened
-from report_page import HOW, fragment, go, lines_of, saved, settled, titles
+from report_page import HOW, fragment, go, lines_of, resize, saved, settled, titles
 from weft import Results, extracts, report
 from weft.statistics import Estimate, estimate, paired_difference
 
@@ -178,7 +178,7 @@ def test_the_links_are_saved_as_csv_with_intervals(page_in_use, results):
 
 
 def test_tooltips_are_within_a_narrow_window(page):
-    page.set_viewport_size({"width": 400, "height": 900})
+    resize(page, 400)
     go(page, "point=load 0.4&link=e0 → a0")
     page.locator("#link-series").scroll_into_view_if_needed()
     settled(page)
@@ -192,7 +192,7 @@ def test_tooltips_are_within_a_narrow_window(page):
 
 @pytest.mark.parametrize(("width", "scrolls"), [(400, True), (1200, False)])
 def test_a_drawing_that_scrolls_says_so(page, width, scrolls):
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, width)
     assert page.evaluate("(d => d.scrollWidth > d.clientWidth)(document.querySelector('.drawing'))") == scrolls
     assert page.locator(".sideways").is_visible() == scrolls
     if scrolls:

@@ -38,7 +38,7 @@ pub(crate) enum Defence {
     /// host only if the port stays down.
     Away,
     /// The station cannot be at its port any more.
-    Evicted,
+    Absent,
 }
 
 /// Maximum number of a station's addresses probed when its MAC address is claimed: each causes an answer, and others
@@ -62,7 +62,7 @@ impl Network {
             }
             Sighting::Elsewhere(station) => {
                 let defence = self.defence(now, station);
-                if matches!(defence, Defence::Evicted | Defence::Away) {
+                if matches!(defence, Defence::Absent | Defence::Away) {
                     return Sender::Moved(station);
                 }
                 if defence == Defence::Impossible {
@@ -121,7 +121,7 @@ impl Network {
             return true;
         };
         let defence = self.defence(now, owner);
-        if defence == Defence::Evicted {
+        if defence == Defence::Absent {
             if may_learn {
                 self.stations.remove_address(address);
                 self.stations.add_address(station, address);
@@ -244,7 +244,7 @@ impl Network {
                 {
                     self.wait_longer(now, claim)
                 }
-                (Claim::Taken { .. }, Defence::Possible | Defence::Evicted) => true,
+                (Claim::Taken { .. }, Defence::Possible | Defence::Absent) => true,
             };
             match claim {
                 _ if !holds => {}
@@ -272,7 +272,7 @@ impl Network {
         let Station { port, switch, .. } = *entry;
         match self.topology.role(port, now) {
             Role::Down if self.topology.has_just_changed(port, now, AWAY) => Defence::Away,
-            Role::Down | Role::Switch => Defence::Evicted,
+            Role::Down | Role::Switch => Defence::Absent,
             // Frames from such a port are dropped, including answers.
             Role::Settling | Role::Quarantine => Defence::Impossible,
             Role::Host if !self.is_up(switch) && self.topology.is_wired(switch) => Defence::Impossible,

@@ -80,8 +80,8 @@ pub struct Loaded {
     pub path: PathBuf,
     /// The extension it provides.
     pub known: Known,
-    brought: Extension,
-    border: &'static ModuleInterface,
+    extension: Extension,
+    interface: &'static ModuleInterface,
 }
 
 /// What a module brings, as scenarios know it.
@@ -125,7 +125,7 @@ pub fn load(path: &Path) -> Result<&'static Loaded, LoadError> {
     let sha256 = sha256(&bytes);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(module) = loaded.iter().find(|module| module.path == *path) {
-        return match module.border.sha256 == sha256 {
+        return match module.interface.sha256 == sha256 {
             true => Ok(module),
             false => Err(LoadError::Changed { path: path.clone() }),
         };
@@ -139,9 +139,9 @@ pub fn load(path: &Path) -> Result<&'static Loaded, LoadError> {
     check_version(path, &bytes)?;
     let (library, table) = open(path)?;
     let refused = |why| LoadError::Content { path: path.clone(), why };
-    let brought: Extension = asked(|answer| (table.describe)(answer)).map_err(refused)?;
-    check_names(&brought, &loaded).map_err(refused)?;
-    let border = |params: &[ParamInfo], is_choosy| -> &'static ModuleInterface {
+    let extension: Extension = asked(|answer| (table.describe)(answer)).map_err(refused)?;
+    check_names(&extension, &loaded).map_err(refused)?;
+    let interface = |params: &[ParamInfo], is_choosy| -> &'static ModuleInterface {
         let params = params.iter().map(|param| param.name).collect();
         Box::leak(Box::new(ModuleInterface {
             table,
@@ -151,19 +151,19 @@ pub fn load(path: &Path) -> Result<&'static Loaded, LoadError> {
             _library: library,
         }))
     };
-    let (known, border) = match brought.clone() {
+    let (known, interface) = match extension.clone() {
         Extension::Scheme(described) => {
             let is_choosy = described.is_choosy;
             let scheme = described.leak();
-            let border = border(scheme.params, is_choosy);
-            (Known::Scheme(Box::leak(Box::new(Descriptor { module: Some(border), ..scheme }))), border)
+            let interface = interface(scheme.params, is_choosy);
+            (Known::Scheme(Box::leak(Box::new(Descriptor { module: Some(interface), ..scheme }))), interface)
         }
         Extension::Controller(described) => {
             let info = described.leak(&sha256);
-            (Known::Controller(info), border(info.params, false))
+            (Known::Controller(info), interface(info.params, false))
         }
     };
-    let module = Box::leak(Box::new(Loaded { path: path.clone(), known, brought, border }));
+    let module = Box::leak(Box::new(Loaded { path: path.clone(), known, extension, interface }));
     loaded.push(module);
     Ok(module)
 }
@@ -251,8 +251,8 @@ fn open(path: &Path) -> Result<(Library, &'static Table), LoadError> {
 }
 
 /// Refuses names that scenarios cannot use, and those of other schemes, controllers and parameters.
-fn check_names(brought: &Extension, loaded: &[&Loaded]) -> Result<(), String> {
-    let (name, names) = (brought.name(), || brought.params());
+fn check_names(extension: &Extension, loaded: &[&Loaded]) -> Result<(), String> {
+    let (name, names) = (extension.name(), || extension.params());
     let is_word = |name: &str| {
         let letters = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
         letters && name.len() <= LONGEST_NAME && name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -264,7 +264,7 @@ fn check_names(brought: &Extension, loaded: &[&Loaded]) -> Result<(), String> {
     let is_of_transport = |key: &str| {
         ["profile", "protocol"].contains(&key) || Config::PARAMS.iter().any(|param| param.name == key)
     };
-    let (kind, is_taken, has): (_, _, &dyn Fn(&str) -> bool) = match brought {
+    let (kind, is_taken, has): (_, _, &dyn Fn(&str) -> bool) = match extension {
         Extension::Scheme(_) => ("scheme", descriptor(name).is_some(), &is_of_scheme),
         Extension::Controller(_) => {
             ("congestion controller", CongestionControl::WORDS.contains(&name), &is_of_transport)
@@ -351,7 +351,7 @@ impl weft_sim::module::Module for Loaded {
                 text: job.scenario.text().to_owned(),
                 file: job.scenario.file().to_owned(),
                 sets: job.scenario.given().to_vec(),
-                others: others.map(|other| other.brought.clone()).collect(),
+                others: others.map(|other| other.extension.clone()).collect(),
             },
             point: job.point.id.clone(),
             target: job.target.to_string_lossy().into_owned(),
@@ -370,7 +370,7 @@ impl weft_sim::module::Module for Loaded {
             stop: &progress.stop,
         };
         let run = |answer| {
-            (self.border.table.run)(Bytes::of(&request), files.as_ptr(), files.len(), &gauges, answer);
+            (self.interface.table.run)(Bytes::of(&request), files.as_ptr(), files.len(), &gauges, answer);
         };
         let failed = |why| RunError::Module { why, is_disk_full: false };
         match asked(run).map_err(failed)? {

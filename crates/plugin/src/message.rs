@@ -58,7 +58,7 @@ pub struct DescribedController {
     pub params: Vec<Param>,
 }
 
-/// What a module brings.
+/// The extension that a module provides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extension {
@@ -223,7 +223,7 @@ pub struct Source {
     pub text: String,
     pub file: String,
     pub sets: Vec<String>,
-    /// What other modules bring that it may name.
+    /// The extensions of other modules that it may name.
     pub others: Vec<Extension>,
 }
 

@@ -20,7 +20,7 @@ pub struct Waiting {
     pub packet: PacketId,
     /// Its length on the wire.
     pub wire_bytes: u32,
-    /// Buffer space it uses besides its place in the queue.
+    /// The accounts in which it counts besides its place in the queue.
     pub charge: Charge,
 }
 

@@ -210,21 +210,21 @@ impl<'a> Conductor<'a> {
                     central.rule_removed(at, node, (cookie, packets, bytes));
                 }
                 (news, _) => {
-                    let consequence = self.ledger.enter(at, news, self.setup.flows, recorder);
-                    if let Some(consequence) = consequence {
-                        self.notify(at + self.lookahead, consequence, partitions);
+                    let action = self.ledger.enter(at, news, self.setup.flows, recorder);
+                    if let Some(action) = action {
+                        self.notify(at + self.lookahead, action, partitions);
                     }
                 }
             }
         }
     }
 
-    fn notify<H: Hosts>(&self, at: Time, consequence: LedgerAction, partitions: &PartitionSet<'_, H>) {
+    fn notify<H: Hosts>(&self, at: Time, action: LedgerAction, partitions: &PartitionSet<'_, H>) {
         let host = |flow: FlowNumber, side: usize| {
             let flow = &self.setup.flows[flow as usize];
             self.setup.fabric.host_node([flow.src, flow.dst][side])
         };
-        let notices: &[_] = match consequence {
+        let notices: &[_] = match action {
             LedgerAction::Follow(SubflowId { flow, subflow }) => {
                 &[(host(flow, 0), Notice::Follow(flow, subflow))]
             }

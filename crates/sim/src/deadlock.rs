@@ -102,7 +102,7 @@ impl PausedQueues {
             }
         }
         let mut free: Vec<Queue> =
-            stuck.queues.keys().copied().filter(|queue| stuck.goes_on(queue)).collect();
+            stuck.queues.keys().copied().filter(|queue| stuck.resumes(queue)).collect();
         while let Some(holder) = free.pop() {
             if stuck.queues.remove(&holder).is_none() {
                 continue;
@@ -118,7 +118,7 @@ impl PausedQueues {
                 by_buffer.get(&node)
             });
             let concerned = origins.keys().chain(beside.into_iter().flatten());
-            free.extend(concerned.copied().filter(|queue| stuck.goes_on(queue)));
+            free.extend(concerned.copied().filter(|queue| stuck.resumes(queue)));
         }
         stuck.queues
     }
@@ -146,7 +146,7 @@ impl<'a> Candidates<'a> {
 
     /// Whether a queue of the set resumes if all packets leave that no queue of the set holds, however long that takes.
     /// The switch decides about a queue when one of the queue's own packets leaves.
-    fn goes_on(&self, queue: &Queue) -> bool {
+    fn resumes(&self, queue: &Queue) -> bool {
         let Some(&rest) = self.queues.get(queue) else { return false };
         let Pause { bytes, xon, .. } = self.snapshot.pauses[queue];
         let xon = match xon {

@@ -174,8 +174,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
     /// A pause frame reaches the far end of `link`. Traces leave such frames out: they never leave the link.
     #[cold]
     fn pause(&mut self, link: u32, packet: PacketId, far_end: FarEnd, world: &World<'_>) {
-        let goes_on = self.net.heed_pause_frame(link, packet);
-        if let (Some(nic), Err(_)) = (goes_on, far_end.split()) {
+        let resumes = self.net.heed_pause_frame(link, packet);
+        if let (Some(nic), Err(_)) = (resumes, far_end.split()) {
             self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         }
     }

@@ -27,7 +27,7 @@ pub struct PartitionSet<'a, H> {
     /// State shared by all hosts.
     pub world: World<'a>,
     division: Division,
-    rooms: Vec<Slot<'a, H>>,
+    slots: Vec<Slot<'a, H>>,
     /// Counts windows; changing it starts the threads on the next one.
     window: AtomicU64,
     end_ps: AtomicU64,
@@ -73,17 +73,17 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         division: Division,
         mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, H>,
     ) -> Self {
-        let room = |part| Slot {
+        let slot = |part| Slot {
             partition: Mutex::new(make(&world, &division, part)),
             mail: [0; 2].map(|_| Mailbox::new(division.parts())),
             claimed: AtomicU64::new(0),
         };
-        let rooms = (0..division.parts()).map(room).collect();
+        let slots = (0..division.parts()).map(slot).collect();
         Self {
             fabric,
             world,
             division,
-            rooms,
+            slots,
             window: AtomicU64::new(0),
             end_ps: AtomicU64::new(0),
             first_ps: AtomicU64::new(0),
@@ -96,12 +96,12 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
 
     /// The number of partitions.
     pub fn count(&self) -> usize {
-        self.rooms.len()
+        self.slots.len()
     }
 
     /// Partition `part`, while nobody else uses it.
     pub fn part(&self, part: usize) -> MutexGuard<'_, Partition<'a, H>> {
-        lock(&self.rooms[part].partition)
+        lock(&self.slots[part].partition)
     }
 
     /// The partition of a node.
@@ -121,7 +121,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
 
     /// Every partition in turn.
     pub fn parts(&self) -> impl Iterator<Item = MutexGuard<'_, Partition<'a, H>>> {
-        self.rooms.iter().map(|room| lock(&room.partition))
+        self.slots.iter().map(|slot| lock(&slot.partition))
     }
 
     /// When the first event is due.
@@ -147,9 +147,9 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
             self.post(from, &mut part, self.window.load(Ordering::Relaxed) + 1);
         }
         let mut first = Time::MAX;
-        for room in &self.rooms {
-            let mut part = lock(&room.partition);
-            room.mail.iter().for_each(|mail| fetch(mail, &mut part));
+        for slot in &self.slots {
+            let mut part = lock(&slot.partition);
+            slot.mail.iter().for_each(|mail| fetch(mail, &mut part));
             first = first.min(part.net.first_event());
         }
         self.first_ps.store(first.ps(), Ordering::Relaxed);
@@ -163,7 +163,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         }
         for (to, leaving) in part.net.leaving.iter_mut().enumerate() {
             if !leaving.is_empty() {
-                let mail = &self.rooms[to].mail[window as usize % 2];
+                let mail = &self.slots[to].mail[window as usize % 2];
                 std::mem::swap(&mut *lock(&mail.from[from]), leaving);
                 mail.senders.fetch_or(1 << from, Ordering::Relaxed);
             }
@@ -191,7 +191,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         self.first_ps.store(u64::MAX, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         let window = self.window.fetch_add(1, Ordering::Release) + 1;
-        self.work_rooms(0, window, end);
+        self.work_slots(0, window, end);
         let mut looks = 0;
         while self.done.load(Ordering::Acquire) < self.count() {
             looks += 1;
@@ -212,7 +212,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
                 pause(looks);
             } else {
                 (window, looks) = (current, 0);
-                self.work_rooms(from, window, Time::from_ps(self.end_ps.load(Ordering::Relaxed)));
+                self.work_slots(from, window, Time::from_ps(self.end_ps.load(Ordering::Relaxed)));
             }
         }
     }
@@ -224,27 +224,27 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
 
     /// Works through the partitions that no other thread has claimed, from `from` on: mostly the same in every window,
     /// so that their state stays in the thread's cache.
-    fn work_rooms(&self, from: usize, window: u64, end: Time) {
+    fn work_slots(&self, from: usize, window: u64, end: Time) {
         for place in 0..self.count() {
             let number = (from + place) % self.count();
-            let room = &self.rooms[number];
+            let slot = &self.slots[number];
             // Fails, too, if this thread is late and the window is over.
             let claim =
-                room.claimed.compare_exchange(window - 1, window, Ordering::Relaxed, Ordering::Relaxed);
+                slot.claimed.compare_exchange(window - 1, window, Ordering::Relaxed, Ordering::Relaxed);
             if claim.is_err() {
                 continue;
             }
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work_room(number, window, end))) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work_slot(number, window, end))) {
                 lock(&self.panics).push(panic);
             }
             self.done.fetch_add(1, Ordering::Release);
         }
     }
 
-    fn work_room(&self, number: usize, window: u64, end: Time) {
-        let room = &self.rooms[number];
-        let mut part = lock(&room.partition);
-        fetch(&room.mail[(window as usize + 1) % 2], &mut part);
+    fn work_slot(&self, number: usize, window: u64, end: Time) {
+        let slot = &self.slots[number];
+        let mut part = lock(&slot.partition);
+        fetch(&slot.mail[(window as usize + 1) % 2], &mut part);
         part.run(end, u32::MAX, false, &self.world);
         let first = part.net.first_event().min(part.net.first_leaving);
         self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);

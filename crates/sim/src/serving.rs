@@ -126,11 +126,11 @@ impl Network<'_> {
         let back = self.back(link);
         let now = self.now;
         let port = self.ports.get_mut(back)?;
-        let goes_on = port.heed(now, paused);
-        if goes_on && !port.line_busy {
+        let resumes = port.heed(now, paused);
+        if resumes && !port.line_busy {
             self.send_next(back);
         }
-        goes_on.then_some(back)
+        resumes.then_some(back)
     }
 
     /// Whether a host's packets with this traffic class leave its port on `nic` when their turn comes: flow control has

@@ -8,13 +8,13 @@ use weft_units::{HostId, Time};
 
 use crate::journal::{FlowNumber, News};
 
-/// The needs of all flows and steps that are not met yet. Only the partition of a node's host reads and writes its state.
+/// The dependencies of all flows and steps that are not satisfied yet. Only the partition of a node's host reads and writes its state.
 pub struct Waiting<'a> {
     table: &'a Dependencies,
     flows: &'a [Flow],
     /// The dependencies that are not satisfied yet, by node; the satisfied ones, if each of them starts something.
     left: Vec<AtomicU32>,
-    /// The earliest time by the needs that are met, in picoseconds, by node.
+    /// The earliest time by the satisfied dependencies, in picoseconds, by node.
     ready: Vec<AtomicU64>,
 }
 
@@ -23,7 +23,7 @@ pub struct Waiting<'a> {
 pub enum Ready {
     /// A flow.
     Flow(FlowNumber),
-    /// The needs of these edges, which wait for a step, are met.
+    /// The dependencies of these edges, which wait for a step, are satisfied.
     Edges(Range<u32>),
 }
 

@@ -1,8 +1,10 @@
 //! Loading programs into the kernel.
 
-use std::fs::File;
+use std::io::stderr;
+use std::os::fd::AsFd as _;
 
 use aya::programs::{ProgramError, SchedClassifier};
+use aya_obj::VerifierLog;
 
 /// Attempts to load a program that signals interrupt, the same number as in libbpf.
 const TRIES: usize = 5;
@@ -13,7 +15,10 @@ const TRIES: usize = 5;
 /// The verifier's error, with its log; without a log if the process has no file descriptor left for the program.
 pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
     // The kernel allocates the descriptor last: the verifier would run again for its log, which does not name the cause.
-    drop(File::open("/").map_err(ProgramError::IOError)?);
+    drop(stderr().as_fd().try_clone_to_owned().map_err(|io_error| ProgramError::LoadError {
+        io_error,
+        verifier_log: VerifierLog::new(String::new()),
+    })?);
     insist(
         || program.load(),
         |error| match error {

@@ -217,13 +217,13 @@ impl ArpPathSwitch {
     #[cold]
     fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, station) = (ctx.now(), header.src);
-        if !self.limits.take_station(ingress, now) {
+        if !self.limits.admit_station(ingress, now) {
             return;
         }
         let has_moved = self.port_of(station, now).is_some();
         let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
         let announces = self.config.announce == Announce::On && (has_moved || !asks);
-        if announces && !self.limits.take_flood(ingress, now) {
+        if announces && !self.limits.admit_flood(ingress, now) {
             return;
         }
         self.learn(station, ingress, now);
@@ -275,7 +275,7 @@ impl ArpPathSwitch {
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
         let fabric = self.ports.is_fabric(ingress, now);
-        if !fabric && !self.limits.take_flood(ingress, now) {
+        if !fabric && !self.limits.admit_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
         if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
@@ -372,7 +372,7 @@ impl ArpPathSwitch {
         if repairing && !floods {
             return out.drop(DropReason::Repairing);
         }
-        if !self.limits.take_flood(ingress, now) {
+        if !self.limits.admit_flood(ingress, now) {
             return out.drop(DropReason::RateLimited);
         }
         // A repair started by another sender announced its own pair to other switches, not that floods of this pair

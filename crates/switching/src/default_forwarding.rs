@@ -78,7 +78,7 @@ pub(crate) struct DefaultSwitch {
 }
 
 impl DefaultSwitch {
-    /// From earlier traffic, the switch knows that `station` is behind `port`. A tree knows only its own hosts: the port
+    /// Learns `station` at `port` as from earlier traffic. A tree knows only its own hosts: the port
     /// is that of a shortest path, and the first frame to another station is flooded on the tree.
     pub(crate) fn learn_station(&mut self, station: Mac, port: PortId, now: Time) {
         match &mut self.over {

@@ -35,7 +35,8 @@ struct Entry {
     /// When its last packet left, in picoseconds plus one; 0: the entry was never used.
     last: u64,
     flow: u32,
-    /// Of the last packet. It keeps counting when another flow takes over the entry, so that an old acknowledgement fits no new packet.
+    /// The number of the last packet. It keeps counting when another flow takes over the entry, so that an old
+    /// acknowledgement fits no new packet.
     number: u32,
     course: FlowcutPath,
     /// The last packet is not acknowledged.

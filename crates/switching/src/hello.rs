@@ -19,7 +19,7 @@ use crate::{Actions, Context, DropReason};
 
 use rand_core::RngCore;
 
-/// Neighbour of a port, as far as known before the first Hello.
+/// The direction of a port, as far as known before the first Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Way {
     /// To a switch of a higher tier.

@@ -19,12 +19,12 @@ impl PortLimits {
     }
 
     /// Takes a token of the floods that frames from `port` may start, if any is left.
-    pub(crate) fn take_flood(&mut self, port: PortId, now: Time) -> bool {
+    pub(crate) fn admit_flood(&mut self, port: PortId, now: Time) -> bool {
         self.ports.get_mut(port.index()).is_some_and(|[floods, _]| floods.take(now))
     }
 
     /// Takes a token of the stations that may appear on or move to `port`, if any is left.
-    pub(crate) fn take_station(&mut self, port: PortId, now: Time) -> bool {
+    pub(crate) fn admit_station(&mut self, port: PortId, now: Time) -> bool {
         self.ports.get_mut(port.index()).is_some_and(|[_, stations]| stations.take(now))
     }
 }

@@ -98,7 +98,7 @@ impl TcpPathSwitch {
         port: PortId,
         out: &mut Actions,
     ) {
-        if self.may_recover(key, ctx.now()) && self.take_exploration(port, ctx.now()) {
+        if self.may_recover(key, ctx.now()) && self.admit_exploration(port, ctx.now()) {
             self.look_for_path(ctx, key, port, out);
         }
     }

@@ -77,7 +77,7 @@ impl TcpPathSwitch {
     }
 
     /// Takes a token of the explorations that the hosts of `port` may start, if any is left.
-    pub(crate) fn take_exploration(&mut self, port: PortId, now: Time) -> bool {
+    pub(crate) fn admit_exploration(&mut self, port: PortId, now: Time) -> bool {
         self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
@@ -121,7 +121,7 @@ impl TcpPathSwitch {
             _ => {}
         }
         let request = about(Kind::PathRequest, key, id);
-        if !self.take_exploration(ingress, now)
+        if !self.admit_exploration(ingress, now)
             || self.under.base.floods.note_own(&self.under.base.ports, &request, now).is_err()
         {
             self.under.forward(ctx, ingress, header, out);

@@ -242,12 +242,14 @@ const TIMES: RangeInclusive<Duration> = Duration::from_us(1)..=Duration::from_se
 const IDLE: &[Idle] = &[
     Idle {
         keys: &["subflows", "mptcp_version", "mptcp_scheduler", "mptcp_congestion", "mptcp_stale_loss_count"],
-        while_is: ("mptcp", Mptcp::Off.word()),
+        decides: "mptcp",
+        value: Mptcp::Off.word(),
         advice: ": set it to \"ndiffports\" or \"fullmesh\"",
     },
     Idle {
         keys: &["subflows"],
-        while_is: ("mptcp", Mptcp::Fullmesh.word()),
+        decides: "mptcp",
+        value: Mptcp::Fullmesh.word(),
         advice: ", which opens a subflow for each pair of links of the two hosts",
     },
 ];

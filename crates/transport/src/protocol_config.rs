@@ -62,7 +62,7 @@ pub trait ProtocolConfig {
 
     /// Computes what was not given from the round-trip time of the longest path in the idle fabric, for a full packet and its
     /// answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims` says whether ports trim.
-    fn settle(&mut self, _longest: Duration, _trims: bool) {}
+    fn settle_timeout(&mut self, _longest: Duration, _trims: bool) {}
 }
 
 /// Parameters that have no effect while another has some value.
@@ -70,8 +70,10 @@ pub trait ProtocolConfig {
 pub struct Idle {
     /// Their names.
     pub keys: &'static [&'static str],
-    /// The name of the other one, and this value.
-    pub while_is: (&'static str, &'static str),
+    /// The name of the other one.
+    pub decides: &'static str,
+    /// This value.
+    pub value: &'static str,
     /// What the value means, or what to do.
     pub advice: &'static str,
 }
@@ -81,8 +83,10 @@ pub struct Idle {
 pub struct PathChoice {
     /// Which hosts.
     pub hosts: &'static str,
-    /// The parameter that names the choice, and its values.
-    pub choice: (&'static str, &'static [&'static str]),
+    /// The parameter that names the choice.
+    pub key: &'static str,
+    /// Its values.
+    pub values: &'static [&'static str],
     /// All parameters that have no effect if switches do not hash entropy.
     pub keys: &'static [&'static str],
 }

@@ -32,9 +32,9 @@ _CURRENT = 2
 """Only this many latest frames of a port are accepted; older ones were replayed."""
 _GOLDEN = 0.6180339887498949
 """Steps of this fraction of an interval spread any number of ports evenly over it."""
-_STRANGE = 3
+_FOREIGN = 3
 """Frames from another controller before it is reported; fewer may be left over from a restart."""
-_STRANGERS = 64
+_MOST_FOREIGN = 64
 """Maximum number of other controllers tracked."""
 
 
@@ -90,7 +90,7 @@ class Discovery:
     _due: list[tuple[float, int, _Port, bool]] = field(default_factory=list)
     _scheduled: int = 0
     _heard: dict[End, _Port] = field(default_factory=dict)
-    _strangers: Counter[str] = field(default_factory=Counter)
+    _foreign_frames: Counter[str] = field(default_factory=Counter)
     _answered: dict[int, float] = field(default_factory=dict)
     _asked: set[int] = field(default_factory=set)
 
@@ -188,10 +188,10 @@ class Discovery:
             return self._count("malformed")
         if isinstance(said, lldp.Foreign):
             self.counts["foreign"] += 1
-            return self._strange(f"with chassis id `{said.chassis}`", at) if said.is_controller else []
+            return self._foreign(f"with chassis id `{said.chassis}`", at) if said.is_controller else []
         if said.controller != self.signer.controller:
             self.counts["foreign"] += 1
-            return self._strange(f"Weft's, {said.controller:016x}", at)
+            return self._foreign(f"Weft's, {said.controller:016x}", at)
         port = self._ports.get((said.dpid, said.port))
         if not self.signer.knows(said):
             return self._count("forged")
@@ -239,11 +239,11 @@ class Discovery:
         del self._heard[target]
         return [Link(False, port.end, target, why)]
 
-    def _strange(self, who: str, at: End) -> list[Link | ForeignController]:
-        if who not in self._strangers and len(self._strangers) >= _STRANGERS:
+    def _foreign(self, who: str, at: End) -> list[Link | ForeignController]:
+        if who not in self._foreign_frames and len(self._foreign_frames) >= _MOST_FOREIGN:
             return []
-        self._strangers[who] += 1
-        return [ForeignController(who, at)] if self._strangers[who] == _STRANGE else []
+        self._foreign_frames[who] += 1
+        return [ForeignController(who, at)] if self._foreign_frames[who] == _FOREIGN else []
 
     def _count(self, what: str) -> list[Link | ForeignController]:
         self.counts[what] += 1

@@ -111,7 +111,7 @@ class Notices:
             f"switch {name} had lost {plural(rules, 'Weft rule')}, now reinstalled; is another program removing them?",
         )
 
-    def stranger(self, found: ForeignController) -> None:
+    def foreign_controller(self, found: ForeignController) -> None:
         """LLDP frames of another controller arrive."""
         dpid, port = found.at
         _log.error(

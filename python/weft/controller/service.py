@@ -320,7 +320,7 @@ class Service:
                 self._link(found)
             else:
                 self.counts["other_controllers"] += 1
-                self._notices.stranger(found)
+                self._notices.foreign_controller(found)
 
     def _link(self, link: Link) -> None:
         """One direction of a link was found or lost."""

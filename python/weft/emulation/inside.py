@@ -134,11 +134,11 @@ class Replay:
         Raises `EmulationError` if the load generator or an event failed.
         """
         plan = self._plan
-        memories = self._network.memories
-        if plan.warm and memories is not None:
+        neighbour_tables = self._network.neighbour_tables
+        if plan.warm and neighbour_tables is not None:
             say("stage", stage="resolving addresses", fraction=0.0)
             addresses = {host.name: host.address for host in plan.hosts}
-            neighbours.acquaint(plan.flows, self._network.namespaces, addresses, memories)
+            neighbours.acquaint(plan.flows, self._network.namespaces, addresses, neighbour_tables)
         self._traces = Traces(self._network) if plan.explores else None
         self._links.begin()
         begin = time.time_ns() + int(_AHEAD_S * 1e9)
@@ -227,14 +227,14 @@ class Replay:
                 self._events.append(self._faults.happen(step, self._begin_s))
 
     def _remember(self) -> None:
-        memories = self._network.memories
-        if memories is None or self._plan.warm:
+        neighbour_tables = self._network.neighbour_tables
+        if neighbour_tables is None or self._plan.warm:
             return
         remembered = self._plan.params["arp_cache"]
         for change in neighbours.changes(self._plan.flows, seconds(remembered)):
             if not self._until(change.at_s):
                 return
-            memories.change(change)
+            neighbour_tables.change(change)
 
     def _sample(self) -> None:
         interval = max(self._plan.interval_ps / 1e12, _SHORTEST_SAMPLE_S)

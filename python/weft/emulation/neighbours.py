@@ -101,7 +101,7 @@ def acquaint(
     flows: Sequence[Mapping[str, Any]],
     namespaces: Mapping[str, str],
     addresses: Mapping[str, str],
-    memories: NeighbourTables,
+    neighbour_tables: NeighbourTables,
 ) -> None:
     """Before a run that starts warm: the source of each flow sends its destination a datagram.
 
@@ -128,7 +128,7 @@ def acquaint(
                 )
         for host, other in batch:
             for one, another in ((host, other), (other, host)):
-                memories.change(Change(0.0, True, one, another))
+                neighbour_tables.change(Change(0.0, True, one, another))
 
 
 def _strangers(

@@ -16,7 +16,8 @@ from .stack import Stack, ip_batch
 class Network(Nodes):
     """Built by `configure` and `start`, in a jail; its switches are `WeftSwitch`es.
 
-    `settings` and `route` of the hosts are read back; `memories` changes their neighbour entries, None if permanent.
+    `settings` and `route` of the hosts are read back; `neighbour_tables` changes their neighbour entries: None if those
+    are permanent.
     """
 
     def __init__(self, plan: Plan, stack: Stack, delays: bool) -> None:
@@ -29,7 +30,7 @@ class Network(Nodes):
         self.stack, self._delays = stack, delays
         self.settings: dict[str, str] = {}
         self.route = ""
-        self.memories: neighbours.NeighbourTables | None = None
+        self.neighbour_tables: neighbours.NeighbourTables | None = None
 
     def configure(self, on_progress: Callable[[float], None]) -> None:
         """Shape all links and configure the hosts; `on_progress` is called with the progress, from 0 to 1.
@@ -53,7 +54,7 @@ class Network(Nodes):
             on_progress((number + 1) / len(self.hosts))
         if explores:
             devices = {name: self.interface(name) for name in self.hosts}
-            self.memories = neighbours.NeighbourTables(self.namespaces, addresses, macs, devices)
+            self.neighbour_tables = neighbours.NeighbourTables(self.namespaces, addresses, macs, devices)
 
     def _make_room(self) -> None:
         """Raise the MTU of links between switches for tagged frames."""

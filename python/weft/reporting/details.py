@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from .. import drawing, extracts
+from ..cached_tables import ENTRY, Tables
 from ..content import Content
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
-from ..kept import ENTRY, Tables
 from ..markup import packed
 from ..run import FLOWS, SERIES, SUMMARY
 from . import failures

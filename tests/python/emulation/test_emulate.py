@@ -185,8 +185,9 @@ def test_flows_go_on_over_another_path_when_theirs_is_cut(switches, tmp_path):
         summary = run_of(results, scheme)
         events = summary["emulated"]["events"]
         assert [event["change"] for event in events] == ["fail", "heal", "fail"]
-        for event in events:
-            assert event["happened_ps"] >= event["at_ps"]
+        happened = [event["happened_ps"] for event in events]
+        assert happened == sorted(happened)
+        assert all(event["happened_ps"] >= event["at_ps"] for event in events)
         up = {(link["from"], link["to"]): link["bytes"] for link in summary["links"]}
         # Via the first spine until the first event or after the last, via the second between or before.
         assert up["l0", "s0"] > 300_000

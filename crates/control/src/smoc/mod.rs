@@ -11,7 +11,6 @@
 mod admission;
 mod events;
 mod failure;
-mod fate;
 mod handshake;
 mod install;
 mod neighbours;
@@ -28,6 +27,7 @@ mod spread;
 mod state;
 mod table;
 mod take_over;
+mod target;
 mod tcp;
 
 pub use state::Smoc;

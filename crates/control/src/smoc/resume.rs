@@ -12,10 +12,10 @@ use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 
-use super::fate::{RuleTarget, departure, is_sound};
 use super::rules::{Changes, base, claim_of, guard};
 use super::state::Smoc;
 use super::table::Table;
+use super::target::{RuleTarget, departure, is_sound};
 use crate::command::{Command, at_once};
 use crate::ids::PortNo;
 use crate::label::Label;
@@ -71,7 +71,7 @@ impl Smoc {
         let (mut ways, mut wrong) = (Vec::new(), Vec::new());
         for (&switch, table) in &self.resumption.left {
             for (&key, rule) in table.iter().filter(|_| self.net.is_up(switch)) {
-                match self.fate(switch, rule, &labelled) {
+                match self.target_of(switch, rule, &labelled) {
                     RuleTarget::Unknown => {}
                     RuleTarget::Wrong => wrong.push((switch, key)),
                     RuleTarget::Leads(way) => ways.push((switch, key, way)),

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::fate::RulePath;
 use super::install::Draft;
 use super::resume::LOOK;
 use super::resume_flow::Found;
 use super::state::Smoc;
+use super::target::RulePath;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::label::Label;

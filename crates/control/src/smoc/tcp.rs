@@ -59,8 +59,8 @@ impl Smoc {
         }
         let six = segment.source.address.is_ipv6();
         // Under a crowd route, new flows do not come up; segments already in flight do.
-        let crowded = self.routes.find(From::PortTcp { port, six }, stations[1]).is_some();
-        if crowded || !self.admit(now, port, stations, out) {
+        let has_route = self.routes.find(From::PortTcp { port, six }, stations[1]).is_some();
+        if has_route || !self.admit(now, port, stations, out) {
             return self.crowd(now, at, stations, six, frame, out);
         }
         self.open(now, (port, at), key, segment, frame, out);

@@ -63,7 +63,7 @@ pub(crate) fn decode(
         let problem = problem.label(format!("expected one of {}", list(names())));
         let of_hosts = Protocol::all().into_iter().find_map(|protocol| {
             let choice = protocol.config().path_choice()?;
-            choice.choice.1.contains(&name.value.as_str()).then_some((protocol, choice))
+            choice.values.contains(&name.value.as_str()).then_some((protocol, choice))
         });
         section.problems.add(problem.help(match of_hosts {
             Some((protocol, choice)) => format!(
@@ -71,7 +71,7 @@ pub(crate) fn decode(
                  entropy, such as \"ecmp\"",
                 choice.hosts,
                 protocol.name(),
-                choice.choice.0,
+                choice.key,
                 name.value
             ),
             None => "a scheme of your own needs --plugin PATH".to_owned(),

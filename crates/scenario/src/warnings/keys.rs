@@ -15,10 +15,9 @@ pub(super) fn idle(settings: &Settings) -> Vec<String> {
             .iter()
             .any(|(param, value)| param.name == key && *value == ParamValue::Text(word.to_owned()))
     };
-    let own = protocol.config().idle().iter().filter(|idle| is(idle.while_is.0, idle.while_is.1));
+    let own = protocol.config().idle().iter().filter(|idle| is(idle.decides, idle.value));
     let own = own.filter_map(|idle| {
-        let (decides, value) = idle.while_is;
-        warning(settings, idle.keys, &format!("transport.{decides}"), value, idle.advice)
+        warning(settings, idle.keys, &format!("transport.{}", idle.decides), idle.value, idle.advice)
     });
     own.chain(unhashed(settings)).collect()
 }

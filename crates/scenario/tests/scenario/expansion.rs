@@ -60,7 +60,7 @@ fn a_sweep_goes_through_every_value_with_every_other_in_the_order_of_the_file() 
 }
 
 #[test]
-fn keys_that_end_alike_are_told_apart_in_labels() {
+fn keys_that_end_alike_are_distinguished_in_labels() {
     let sweep = "[sweep]\n\"fabric.rate\" = [\"1 Gbps\"]\n\"traffic.flows\" = [5]\n\"fabric.k\" = [4]\n";
     assert_eq!(labels(&scenario(sweep, &[])), ["rate=1 Gbps, flows=5, k=4"]);
     let groups = "[[traffic]]\nclass = \"a\"\nsizes = \"web-search\"\n[[traffic]]\nclass = \"b\"\nsizes = \"web-search\"\n\

@@ -94,7 +94,7 @@ struct Missing {
 pub struct RunCaptures {
     missing: Vec<Missing>,
     limit: Bytes,
-    /// The number that exists.
+    /// The number of captures that exist already.
     pub existing: usize,
 }
 

@@ -38,7 +38,7 @@ impl Format {
 
 /// An end that is to be opened.
 pub struct Opening<'r> {
-    /// FlowEnd it is.
+    /// Which end it is.
     pub owner: FlowEnd,
     /// The flow; of a connection that several share, the last one.
     pub flow: &'r Flow,
@@ -60,7 +60,7 @@ pub struct End<P: Protocol> {
     pub state: P::State,
     /// Its subflows.
     pub subflows: P::Subflows,
-    /// FlowEnd it is; on a shared connection, that of the last flow.
+    /// Which end it is; on a shared connection, that of the last flow.
     pub owner: FlowEnd,
     /// Its pending timers.
     pub alarms: Alarms,

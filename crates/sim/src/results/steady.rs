@@ -1,8 +1,8 @@
 //! [`GrowthTest`]: whether a run was in a steady state, so that its means do not depend on its length.
 //!
-//! Only flows that arrive over time can be: at a rate or, without such flows, in a list or trace with many starts.
-//! Offered and received bytes follow from their starts and ends, as if each flow arrived evenly in between. The test
-//! therefore costs nothing during a simulation, and applies to emulated runs, too.
+//! Only flows that arrive over time can be in a steady state: flows at a rate or, without such flows, in a list or trace
+//! with many starts. Offered and received bytes follow from the flows' starts and ends, as if each flow arrived evenly in
+//! between. The test therefore costs nothing during a simulation, and applies to emulated runs, too.
 
 use serde_json::{Value, json};
 use weft_scenario::Plan;

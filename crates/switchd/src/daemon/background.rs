@@ -127,7 +127,7 @@ fn look_through(
     let snapshot = Snapshot::take(shared);
     let began = Instant::now();
     let done = decide(&snapshot.tables, &snapshot.ports);
-    let admitted = || shared.lock().quiet.admit(number, what, clock::now());
+    let admitted = || shared.lock().log_limit.admit(number, what, clock::now());
     match done {
         Ok(done) => {
             let (frames, recovering) = (done.frames.len(), done.locked.len());
@@ -157,7 +157,7 @@ pub async fn sweep(shared: Shared) {
         match swept {
             Ok(Ok(sizes)) => shared.lock().sizes = sizes,
             Ok(Err(error)) => {
-                let admitted = shared.lock().quiet.admit(0, "sweep", clock::now());
+                let admitted = shared.lock().log_limit.admit(0, "sweep", clock::now());
                 if let Some(left_out) = admitted {
                     tracing::error!(%error, left_out, "sweeping the tables failed");
                 }

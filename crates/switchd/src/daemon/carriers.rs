@@ -45,7 +45,8 @@ impl Watched {
         Self { interface, way, carrier: None }
     }
 
-    /// Queries the driver if needed; returns whether it and the kernel disagree for the first time.
+    /// Whether the interface's state must be read again: the kernel's count has changed, or driver and kernel disagree for the
+    /// first time.
     fn look(&mut self, seldom: bool) -> bool {
         let asks = match &mut self.way {
             Way::Notified => seldom,

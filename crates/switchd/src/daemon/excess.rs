@@ -64,7 +64,7 @@ pub async fn watch(shared: Shared) {
                         |port| ports.get(usize::from(port)).is_some_and(|port| port.role == Role::Host);
                     let worst = before.worst(limited, of_ports, is_host);
                     if let Some((number, frames)) = worst
-                        && let Some(left_out) = switch.quiet.admit(number, "excess", now)
+                        && let Some(left_out) = switch.log_limit.admit(number, "excess", now)
                         && let Some(port) = switch.ports.get(usize::from(number))
                     {
                         tracing::warn!(
@@ -75,7 +75,7 @@ pub async fn watch(shared: Shared) {
                     }
                 }
                 Err(error) => {
-                    if let Some(left_out) = switch.quiet.admit(0, "counters", now) {
+                    if let Some(left_out) = switch.log_limit.admit(0, "counters", now) {
                         tracing::error!(%error, left_out, "reading the drop counters failed");
                     }
                 }

@@ -22,7 +22,7 @@ impl Switch {
                 } else {
                     self.distrust(number, now);
                 }
-                if let Some(left_out) = self.quiet.admit(number, reason, now) {
+                if let Some(left_out) = self.log_limit.admit(number, reason, now) {
                     tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
                 }
                 // Entries learnt there came from the loop.
@@ -50,7 +50,7 @@ impl Switch {
             let until = port.until;
             if was_fabric
                 && other.is_some_and(|(switch, _)| switch != hello.switch.0)
-                && let Some(left_out) = self.quiet.admit(number, "another switch", now)
+                && let Some(left_out) = self.log_limit.admit(number, "another switch", now)
             {
                 tracing::warn!(port = number, switch = %hello.switch, left_out, "another switch is behind a port");
             }

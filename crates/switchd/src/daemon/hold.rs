@@ -105,7 +105,7 @@ impl Switch {
 
     /// The port stays a fabric port, as the last resort.
     fn keep(&mut self, number: u16, now: u64) -> Vec<Task> {
-        if let Some(left_out) = self.quiet.admit(number, "unheard", now) {
+        if let Some(left_out) = self.log_limit.admit(number, "unheard", now) {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(
                 port = number, interface = %named, left_out,
@@ -119,7 +119,7 @@ impl Switch {
 
     /// The neighbour is dead.
     fn give_up(&mut self, number: u16, now: u64) -> Vec<Task> {
-        if let Some(left_out) = self.quiet.admit(number, "silence", now) {
+        if let Some(left_out) = self.log_limit.admit(number, "silence", now) {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
         }
@@ -146,7 +146,7 @@ impl Switch {
             let hold = self.hold_of(number);
             has_extended |= self.ports[usize::from(number)].extend(now, late, hold);
         }
-        if has_extended && let Some(left_out) = self.quiet.admit(0, "late", now) {
+        if has_extended && let Some(left_out) = self.log_limit.admit(0, "late", now) {
             let ms = late / 1_000_000;
             tracing::warn!(
                 ms,

@@ -28,7 +28,7 @@ struct MoveReport {
     last: Move,
 }
 
-/// The last log line about a station.
+/// What the log has about a station.
 #[derive(Clone, Copy)]
 struct Known {
     /// Its moves that have been logged, or that happened under an earlier daemon.
@@ -39,7 +39,7 @@ struct Known {
     silent_until: u64,
 }
 
-/// The log lines about each station in the kernel's table.
+/// The state of the log for each station in the kernel's table.
 #[derive(Default)]
 struct MoveLog {
     stations: HashMap<u64, Known>,
@@ -99,7 +99,7 @@ pub async fn watch(shared: Shared) {
         match found.await {
             Ok(Ok(table)) => log.news(&table, clock::now()).iter().for_each(|news| say(&shared, news)),
             Ok(Err(error)) => {
-                let admitted = shared.lock().quiet.admit(0, "moves", clock::now());
+                let admitted = shared.lock().log_limit.admit(0, "moves", clock::now());
                 if let Some(left_out) = admitted {
                     tracing::error!(%error, left_out, "reading the table of moves failed");
                 }

@@ -97,13 +97,13 @@ pub struct Port {
     pub unfit: Option<String>,
     /// Whether a Hello may turn it into a fabric port.
     pub may_be_fabric: bool,
-    /// The neighbour it is connected to.
+    /// The kind of its neighbour, as far as known.
     pub role: Role,
-    /// The last known neighbour: a host or a switch.
+    /// The kind of neighbour when it was last known: a host or a switch.
     pub led_to: Option<Role>,
     /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
-    /// The last neighbour.
+    /// The last switch that sent a Hello.
     pub neighbour: Option<Neighbour>,
     /// The kernel's entry from an earlier daemon, until the first Hello.
     pub adopted: Option<layout::Port>,

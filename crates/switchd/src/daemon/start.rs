@@ -15,10 +15,10 @@ use super::adoption::{adopt, settle};
 use super::hello::{Hellos, Schedule};
 use super::interfaces::{Saved, WRAP, find, unfit};
 use super::links::{Interface, Links};
+use super::log_limit::LogLimit;
 use super::memory::Memory;
 use super::notices::Notices;
 use super::ports::Port;
-use super::quiet::LogLimit;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::{Restored, Switch};
@@ -330,7 +330,7 @@ fn load(
         notices: Notices::new(&ports),
         ports,
         hellos,
-        quiet: LogLimit::default(),
+        log_limit: LogLimit::default(),
         greeting: Schedule { next: now },
         due: NEVER,
         started: now,

@@ -7,9 +7,9 @@ use weft_units::PortId;
 use super::hello::{Hellos, Schedule};
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
+use super::log_limit::LogLimit;
 use super::notices::Notices;
 use super::ports::{Port, Role};
-use super::quiet::LogLimit;
 use super::socket::PortSocket;
 use crate::attach::Undo;
 use crate::clock;
@@ -44,7 +44,7 @@ pub struct Switch {
     /// The state of Hello.
     pub hellos: Hellos,
     /// The rate limit of logs.
-    pub quiet: LogLimit,
+    pub log_limit: LogLimit,
     /// Notifications about ports.
     pub notices: Notices,
     /// When Hellos are sent.
@@ -106,7 +106,7 @@ impl Switch {
         if port.role != role {
             port.role = role;
             let named = &port.name;
-            if let Some(left_out) = self.quiet.admit(number, role.name(), now) {
+            if let Some(left_out) = self.log_limit.admit(number, role.name(), now) {
                 tracing::info!(port = number, interface = %named, role = ?role, left_out, "role of a port");
             }
         }
@@ -332,7 +332,7 @@ impl Switch {
         }
         let frame = self.hellos.frame(interface.mac, number, hold_ms, clock::since_1970());
         if let Err(error) = socket.send(&frame)
-            && let Some(left_out) = self.quiet.admit(number, "send", now)
+            && let Some(left_out) = self.log_limit.admit(number, "send", now)
         {
             tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
         }

@@ -87,7 +87,7 @@ impl Switch {
         self.restored.pins += found.restored as u64;
         self.restored.failures += u64::from(found.failed.is_some());
         if found.restored > 0
-            && let Some(left_out) = self.quiet.admit(0, "pins", now)
+            && let Some(left_out) = self.log_limit.admit(0, "pins", now)
         {
             tracing::warn!(
                 pins,
@@ -97,7 +97,7 @@ impl Switch {
             );
         }
         if let Some((path, error)) = &found.failed
-            && let Some(left_out) = self.quiet.admit(0, "no pins", now)
+            && let Some(left_out) = self.log_limit.admit(0, "no pins", now)
         {
             tracing::error!(
                 path = %path.display(), error, left_out,
@@ -120,7 +120,7 @@ impl Switch {
                 None => self.restored.programs += 1,
                 Some(_) => self.restored.failures += 1,
             }
-            if let Some(left_out) = self.quiet.admit(number, "detached", now) {
+            if let Some(left_out) = self.log_limit.admit(number, "detached", now) {
                 match done {
                     None => tracing::warn!(
                         port = number,

@@ -49,7 +49,7 @@ impl Arrivals {
         Self { flows: SoftTable::new(size, &[aging], secret), wait, slack, longest }
     }
 
-    /// The fate of a packet that is to leave at `port`.
+    /// How to handle a packet that is to leave at `port`.
     pub(super) fn next(
         &mut self,
         flow: FlowKey,

@@ -50,8 +50,8 @@ impl Tor {
     fn arrives(&mut self, header: &Header, port: PortId, now: Time, back: PortId, out: &mut Actions) {
         let Some(tag) = Tag::from_bytes(header.overlay) else { return out.send(port) };
         let flow = FlowKey(header.flow_hash);
-        let fate = self.arrivals.next(flow, tag, now, &mut self.queues, port, out);
-        match fate {
+        let action = self.arrivals.next(flow, tag, now, &mut self.queues, port, out);
+        match action {
             PacketAction::Leaves => out.send(port),
             PacketAction::Waits(slot) if self.aside => out.hold_aside(slot),
             PacketAction::Waits(slot) => out.hold(slot),

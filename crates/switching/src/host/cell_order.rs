@@ -52,7 +52,8 @@ impl CellOrder {
         self.newest.get_or_insert((0, seq));
     }
 
-    /// Holds `segment`, with data of `cell`, if a gap precedes it; returns whether it does.
+    /// Holds back `segment`, with data of `cell`, if data of an earlier cell is missing before it and there is room; returns
+    /// whether it is held.
     pub(crate) fn hold_back(&mut self, cell: u32, segment: &Segment, now: Time) -> bool {
         let Some((newest, expected)) = self.newest else {
             self.newest = Some((cell, end_of(segment)));

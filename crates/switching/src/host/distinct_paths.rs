@@ -14,7 +14,7 @@ use crate::hash::mix64;
 use crate::{Forwarding, Header, Switch};
 use weft_wire::Mac;
 
-/// Most paths that a packet can distinguish.
+/// The most paths that a packet can name.
 const MOST_PATHS: usize = 255;
 
 /// Finds paths.

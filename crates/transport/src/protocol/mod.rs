@@ -45,7 +45,7 @@ macro_rules! protocols {
                 }
             }
 
-            /// The same, to be completed.
+            /// Its parameters, to complete what was not given.
             pub fn config_mut(&mut self) -> &mut dyn ProtocolConfig {
                 match self {
                     $(Self::$Name(config) => &mut **config,)+

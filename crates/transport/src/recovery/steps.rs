@@ -1,4 +1,4 @@
-//! Steps that all algorithms share: the controller is told, the scoreboard is split and joined.
+//! Steps that all algorithms share: the controller is notified, the scoreboard is split and joined.
 
 use weft_units::Time;
 
@@ -26,7 +26,7 @@ impl Sender {
         self.congestion.controller(cfg).on_ack(cfg, &event);
     }
 
-    /// Tells the controller of delivered data.
+    /// Notifies the controller of delivered data.
     #[inline]
     pub(super) fn note_delivered(&mut self, cfg: &Config, bytes: u32, marked: bool, ack: u32) {
         let delivered = Delivered { bytes, marked, una: ack, high: self.snd_max };

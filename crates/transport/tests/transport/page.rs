@@ -1,7 +1,7 @@
 //! docs/transport.md has the parameters of the protocols with their defaults, ranges and meanings.
 
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, Protocol};
+use weft_transport::{Config, Protocol, ProtocolConfig as _};
 use weft_units::{ParamInfo, ParamKind};
 
 /// The rows of parameters in a section of the page.
@@ -20,6 +20,16 @@ fn row(param: &ParamInfo) -> String {
         _ => param.valid().unwrap_or_default(),
     };
     format!("| `{}` | {} | {range} | {} |", param.name, param.default, param.doc)
+}
+
+#[test]
+fn parameters_of_multipath_tcp_are_idle_without_it() {
+    let off = Config::default().idle().iter().find(|idle| (idle.decides, idle.value) == ("mptcp", "off"));
+    let idle = off.expect("such parameters").keys;
+    let parameters = Protocol::named("tcp").expect("TCP").parameters();
+    let names = parameters.iter().map(|(param, _)| param.name).filter(|name| name.starts_with("mptcp_"));
+    let missing: Vec<&str> = names.filter(|name| !idle.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

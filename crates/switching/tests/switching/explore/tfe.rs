@@ -45,7 +45,7 @@ fn a_flow_that_has_carried_enough_is_moved_once() {
 }
 
 #[test]
-fn a_host_moves_flows_no_more_often_than_its_port_take_exploration() {
+fn a_host_moves_flows_no_more_often_than_its_port_may_explore() {
     let config = Exploration { rate: 1, burst: 3, ..Exploration::default() };
     let mut net = tfe(small(), &config, &Classifier::Auto(Bytes(1)), 1);
     net.resolve(0, 2);

@@ -97,12 +97,14 @@ const RATES: RangeInclusive<Rate> = Rate::from_bps(1_000)..=Rate::from_gbps(100_
 const IDLE: &[Idle] = &[
     Idle {
         keys: &["rto_low", "rto_high", "rto_low_packets"],
-        while_is: ("loss_recovery", LossRecovery::GoBackN.word()),
+        decides: "loss_recovery",
+        value: LossRecovery::GoBackN.word(),
         advice: ": set retransmission_timeout",
     },
     Idle {
         keys: &["retransmission_timeout"],
-        while_is: ("loss_recovery", LossRecovery::SelectiveRepeat.word()),
+        decides: "loss_recovery",
+        value: LossRecovery::SelectiveRepeat.word(),
         advice: ": set rto_low and rto_high",
     },
     Idle {
@@ -121,7 +123,8 @@ const IDLE: &[Idle] = &[
             "min_rate",
             "clamp_target_rate",
         ],
-        while_is: ("congestion_control", CongestionControl::Off.word()),
+        decides: "congestion_control",
+        value: CongestionControl::Off.word(),
         advice: ": set it to \"dcqcn\"",
     },
 ];

@@ -46,7 +46,8 @@ const TIMES: RangeInclusive<Duration> = Duration::from_ns(1)..=Duration::from_se
 /// Parameters without effect.
 const IDLE: &[Idle] = &[Idle {
     keys: &["mean_on", "mean_off"],
-    while_is: ("pattern", Pattern::Constant.word()),
+    decides: "pattern",
+    value: Pattern::Constant.word(),
     advice: ": set it to \"on-off\"",
 }];
 

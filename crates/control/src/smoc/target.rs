@@ -51,7 +51,7 @@ impl Smoc {
     }
 
     /// Traces a rule of a flow or a route.
-    pub(super) fn fate(
+    pub(super) fn target_of(
         &self,
         switch: u32,
         rule: &Rule,
