@@ -210,7 +210,7 @@ def test_many_other_controllers_do_not_fill_memory():
         other = lldp.Signer(number + 1, b"k" * 32)
         for _ in range(3):
             cables.discovery.received(0, A, other.frame(9, 9, ADDRESS, 1, 4))
-    assert len(cables.discovery._strangers) <= 64
+    assert len(cables.discovery._foreign_frames) <= 64
 
 
 def test_nothing_is_due_without_ports():
