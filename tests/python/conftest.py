@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 import sample
 import terminal  # noqa: F401
 from chromium import CHROMIUM, FLAGS, opened
-from report_page import go
+from report_page import go, resize
 from skips import pytest_make_collect_report, pytest_runtest_makereport
 from tiny import TINY
 from weft import report
@@ -138,7 +138,7 @@ def page_of_all(browser, tmp_path_factory: pytest.TempPathFactory):
 def page_in_use(page_of_all):
     """The same page, with the choices of the test before: for tests whose first step is to `go` to theirs."""
     yield page_of_all
-    page_of_all.set_viewport_size({"width": 1280, "height": 900})
+    resize(page_of_all, 1280)
 
 
 @pytest.fixture

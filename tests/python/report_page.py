@@ -29,7 +29,7 @@ def go(page, fragment):
 
 RESIZED = """width => { window.resized = innerWidth === width ? Promise.resolve()
   : new Promise(done => addEventListener("resize", () => done(), { once: true })); }"""
-"""Prepares a promise that is fulfilled after the page's own listener has heard of its next size."""
+"""Prepares a promise that is fulfilled once the page's own listener has handled the next change of size."""
 
 
 def resize(page, width, height=900):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -87,7 +88,9 @@ def test_a_program_stopped_by_ctrl_c_exits_with_130(name, tiny, tmp_path):
     if name == "weft":
         until("the sweep has begun", (tmp_path / "out" / "scenario.toml").exists)
     else:
-        assert "ready" in process.stderr.readline()
+        assert select.select([process.stderr], [], [], PATIENCE_S)[0], "it is not ready"
+        said = process.stderr.readline()
+        assert '"ready"' in said, said
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said

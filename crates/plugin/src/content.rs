@@ -1,4 +1,4 @@
-//! [`Content`]: what a module brings, a [`Scheme`] or a [`CongestionController`].
+//! [`Content`]: what a module provides, a [`Scheme`] or a [`CongestionController`].
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::congestion::{CongestionController, info};
 use crate::message::{Check, Described, DescribedController, Extension, ParamError};
 use crate::scheme::{Scheme, Setting};
 
-/// What a module brings.
+/// What a module provides.
 pub trait Content {
     /// Its description.
     fn describe() -> Extension;

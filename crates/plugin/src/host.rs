@@ -57,7 +57,7 @@ pub enum LoadError {
         /// The version, with a hash of its sources.
         found: String,
     },
-    /// What the module brings cannot be used.
+    /// What the module provides cannot be used.
     #[error("the plugin {}: {why}", path.display())]
     Content {
         /// The file.
@@ -84,7 +84,7 @@ pub struct Loaded {
     interface: &'static ModuleInterface,
 }
 
-/// What a module brings, as scenarios know it.
+/// The extension that a module provides, as scenarios know it.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// A scheme.

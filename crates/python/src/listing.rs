@@ -27,7 +27,7 @@ pub fn growth(backlog: [f64; 5], offered: f64, remaining: f64, error: f64) -> Op
     Growth { backlog, offered, remaining, error }.reason()
 }
 
-/// The file of the plugin that brings the scheme or congestion controller `name`.
+/// The file of the plugin that provides the scheme or congestion controller `name`.
 fn plugin(name: &str) -> Option<PathBuf> {
     host::loaded().iter().find(|module| module.known.name() == name).map(|module| module.path.clone())
 }
@@ -55,7 +55,7 @@ fn param_json(param: &ParamInfo) -> Value {
 #[pyfunction]
 pub fn congestion_controls() -> String {
     let own = CongestionControl::WORDS.iter().map(|name| json!({ "name": name, "plugin": null }));
-    let brought = host::schemes().controllers.into_iter().map(|info| {
+    let of_plugins = host::schemes().controllers.into_iter().map(|info| {
         json!({
             "name": info.name,
             "summary": info.summary,
@@ -64,7 +64,7 @@ pub fn congestion_controls() -> String {
             "plugin": plugin(info.name),
         })
     });
-    Value::Array(own.chain(brought).collect()).to_string()
+    Value::Array(own.chain(of_plugins).collect()).to_string()
 }
 
 #[pyfunction]

@@ -8,13 +8,14 @@ use weft_units::{HostId, Time};
 
 use crate::journal::{FlowNumber, News};
 
-/// The dependencies of all flows and steps that are not satisfied yet. Only the partition of a node's host reads and writes its state.
+/// The unsatisfied dependencies of all flows and steps. Only the partition of a node's host reads and writes the node's
+/// state.
 pub struct Waiting<'a> {
     table: &'a Dependencies,
     flows: &'a [Flow],
     /// The dependencies that are not satisfied yet, by node; the satisfied ones, if each of them starts something.
     left: Vec<AtomicU32>,
-    /// The earliest time by the satisfied dependencies, in picoseconds, by node.
+    /// The earliest time according to the satisfied dependencies, in picoseconds, by node.
     ready: Vec<AtomicU64>,
 }
 

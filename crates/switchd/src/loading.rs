@@ -14,7 +14,8 @@ const TRIES: usize = 5;
 /// # Errors
 /// The verifier's error, with its log; without a log if the process has no file descriptor left for the program.
 pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
-    // The kernel allocates the descriptor last: the verifier would run again for its log, which does not name the cause.
+    // A duplicate shows whether a descriptor is free, and fails as loading would: the kernel allocates the program's
+    // descriptor last, and the verifier would run again for its log, which does not name the cause.
     drop(stderr().as_fd().try_clone_to_owned().map_err(|io_error| ProgramError::LoadError {
         io_error,
         verifier_log: VerifierLog::new(String::new()),

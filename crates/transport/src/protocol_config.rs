@@ -62,17 +62,17 @@ pub trait ProtocolConfig {
 
     /// Computes what was not given from the round-trip time of the longest path in the idle fabric, for a full packet and its
     /// answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims` says whether ports trim.
-    fn settle_timeout(&mut self, _longest: Duration, _trims: bool) {}
+    fn settle_times(&mut self, _longest: Duration, _trims: bool) {}
 }
 
 /// Parameters that have no effect while another has some value.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// Their names.
+    /// The parameters that have no effect.
     pub keys: &'static [&'static str],
-    /// The name of the other one.
+    /// The parameter that decides this.
     pub decides: &'static str,
-    /// This value.
+    /// Its value with which they have no effect.
     pub value: &'static str,
     /// What the value means, or what to do.
     pub advice: &'static str,
@@ -85,7 +85,7 @@ pub struct PathChoice {
     pub hosts: &'static str,
     /// The parameter that names the choice.
     pub key: &'static str,
-    /// Its values.
+    /// The values of that parameter.
     pub values: &'static [&'static str],
     /// All parameters that have no effect if switches do not hash entropy.
     pub keys: &'static [&'static str],

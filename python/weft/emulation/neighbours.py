@@ -118,7 +118,7 @@ def acquaint(
                 with entered(namespaces[host]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
                     opened.sendto(b"", (addresses[other], _DISCARD))
             time.sleep(LEARNT_S)
-            missing = _strangers(missing, namespaces, addresses)
+            missing = _unresolved(missing, namespaces, addresses)
             if missing and time.monotonic() > until:
                 host, other = missing[0]
                 raise EmulationError(
@@ -131,7 +131,7 @@ def acquaint(
                 neighbour_tables.change(Change(0.0, True, one, another))
 
 
-def _strangers(
+def _unresolved(
     pairs: Sequence[tuple[str, str]], namespaces: Mapping[str, str], addresses: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """The pairs of which a host has no complete entry for the other."""

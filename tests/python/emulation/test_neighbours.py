@@ -67,7 +67,7 @@ def test_a_host_forgets_the_given_address_and_no_other(root):
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
-        memories = neighbours.NeighbourTables(
+        neighbour_tables = neighbours.NeighbourTables(
             {"h0": path_of(holder.pid)},
             {"h1": "10.0.0.2", "h2": "10.0.0.3", "h3": "10.0.0.4"},
             {name: f"02:00:00:00:00:0{name[1]}" for name in ("h1", "h2", "h3")},
@@ -75,16 +75,16 @@ def test_a_host_forgets_the_given_address_and_no_other(root):
         )
         assert known_to(holder.pid) == {"10.0.0.2", "10.0.0.3"}
         forget = neighbours.Change(0.0, False, "h0", "h1")
-        memories.change(forget)
+        neighbour_tables.change(forget)
         until("h1 is forgotten", lambda: known_to(holder.pid) == {"10.0.0.3"}, state=lambda: said_of(holder.pid))
-        memories.change(forget)
+        neighbour_tables.change(forget)
         # From now on, known entries are maintained and unknown ones stay unknown.
-        memories.change(neighbours.Change(0.0, True, "h0", "h2"))
-        memories.change(neighbours.Change(0.0, True, "h0", "h3"))
+        neighbour_tables.change(neighbours.Change(0.0, True, "h0", "h2"))
+        neighbour_tables.change(neighbours.Change(0.0, True, "h0", "h3"))
         # The kernel applies a change while it is sent: h3's is done as well.
         until("h2 is maintained", lambda: "extern_learn" in said_of(holder.pid), state=lambda: said_of(holder.pid))
         assert known_to(holder.pid) == {"10.0.0.3"}
-        memories.close()
+        neighbour_tables.close()
     finally:
         holder.kill()
         holder.wait()
@@ -133,11 +133,11 @@ def acquainted(one: int, two: int) -> None:
     namespaces = {"h0": path_of(one), "h1": path_of(two)}
     addresses = {"h0": "10.0.0.1", "h1": "10.0.0.2"}
     macs = {"h0": "02:00:00:00:00:01", "h1": "02:00:00:00:00:02"}
-    memories = neighbours.NeighbourTables(namespaces, addresses, macs, dict.fromkeys(namespaces, "eth0"))
+    neighbour_tables = neighbours.NeighbourTables(namespaces, addresses, macs, dict.fromkeys(namespaces, "eth0"))
     try:
-        neighbours.acquaint([flow(0, "h0", "h1", 0.0)], namespaces, addresses, memories)
+        neighbours.acquaint([flow(0, "h0", "h1", 0.0)], namespaces, addresses, neighbour_tables)
     finally:
-        memories.close()
+        neighbour_tables.close()
 
 
 def test_a_warm_run_waits_until_its_hosts_know_each_other(root):

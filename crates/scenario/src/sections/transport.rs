@@ -74,7 +74,7 @@ impl Transport {
         if let Some(timeout) = config.fixed_timeout() {
             let packet = config.framing().full_packet();
             let trims = fabric.links().iter().any(|link| link.queue.trim);
-            config.settle_timeout(longest(fabric, packet, timeout.answer.into()), trims);
+            config.settle_times(longest(fabric, packet, timeout.answer.into()), trims);
         }
     }
 

@@ -30,11 +30,11 @@ mod tests {
 
     #[test]
     fn a_million_messages_are_one_in_ten_seconds() {
-        let mut quiet = LogLimit::default();
+        let mut limit = LogLimit::default();
         let said: Vec<u64> =
-            (0..1_000_000).filter_map(|ms| quiet.admit(0, "replay", ms * 1_000_000)).collect();
+            (0..1_000_000).filter_map(|ms| limit.admit(0, "replay", ms * 1_000_000)).collect();
         assert_eq!(said.len(), 100);
         assert_eq!(said[1], 9_999);
-        assert_eq!(quiet.admit(1, "replay", 1), Some(0), "ports are independent");
+        assert_eq!(limit.admit(1, "replay", 1), Some(0), "ports are independent");
     }
 }

@@ -103,7 +103,7 @@ pub struct Port {
     pub led_to: Option<Role>,
     /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
-    /// The last switch that sent a Hello.
+    /// The switch whose Hello was last accepted; none once it withdraws or the port goes down.
     pub neighbour: Option<Neighbour>,
     /// The kernel's entry from an earlier daemon, until the first Hello.
     pub adopted: Option<layout::Port>,

@@ -77,7 +77,7 @@ mod tests {
         }
         let last = taken + each * 9;
         assert!(wait.keeps_on(last, start + each * 14));
-        assert!(!wait.keeps_on(last, start + each * 15), "600 ms after its begin");
+        assert!(!wait.keeps_on(last, start + each * 15), "600 ms after it began");
     }
 
     #[tokio::test]

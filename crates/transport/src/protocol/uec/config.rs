@@ -147,7 +147,7 @@ impl ProtocolConfig for Config {
     }
 
     /// As in uet-htsim, the target is three quarters of the round-trip time if ports trim, otherwise all of it.
-    fn settle_timeout(&mut self, longest: Duration, trims: bool) {
+    fn settle_times(&mut self, longest: Duration, trims: bool) {
         let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*TIMES.start(), *TIMES.end()));
         let target = if trims { base_rtt * 3 / 4 } else { base_rtt };
         self.target_delay.get_or_insert(target.max(*TIMES.start()));
@@ -172,7 +172,7 @@ mod tests {
         ];
         for ((base_rtt, target_delay), longest, trims, expected) in cases {
             let mut config = Config { base_rtt, target_delay, ..Config::default() };
-            config.settle_timeout(longest, trims);
+            config.settle_times(longest, trims);
             assert_eq!(config.delays(), expected);
             assert_eq!(config.validate().map_err(|error| error.name), Ok(()));
         }
@@ -190,13 +190,13 @@ mod tests {
             (Some(us(500)), us(400), us(500)),
         ] {
             let mut config = Config { rto: given, ..Config::default() };
-            config.settle_timeout(longest, true);
+            config.settle_times(longest, true);
             assert_eq!((config.rto, config.rto()), (Some(expected), expected), "{longest}");
             assert_eq!(config.validate().map_err(|error| error.name), Ok(()));
         }
         let mut config = Config { rto: Some(us(300)), ..Config::default() };
         assert_eq!(config.validate().map_err(|error| error.name), Ok(()), "the fabric is not known");
-        config.settle_timeout(us(400), true);
+        config.settle_times(us(400), true);
         assert_eq!(config.validate().unwrap_err().name, "rto");
         assert_eq!(Config { base_rtt: Some(us(400)), ..Config::default() }.rto(), us(800));
     }
