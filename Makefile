@@ -9,6 +9,8 @@ RESULTS ?= quickstart
 # rustup installs cargo there.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
+# The tests start Weft hundreds of times: without bytecode, each start takes 0.9 s instead of 0.25 s.
+unexport PYTHONDONTWRITEBYTECODE
 
 # No built-in rules for C: make would try them for each Rust source.
 .SUFFIXES:
