@@ -1,7 +1,7 @@
 //! Loading programs into the kernel.
 
-use std::io::stderr;
-use std::os::fd::AsFd as _;
+use std::fs::File;
+use std::io;
 
 use aya::programs::{ProgramError, SchedClassifier};
 use aya_obj::VerifierLog;
@@ -9,17 +9,25 @@ use aya_obj::VerifierLog;
 /// Attempts to load a program that signals interrupt, the same number as in libbpf.
 const TRIES: usize = 5;
 
+/// Checks that this many file descriptors are free.
+///
+/// # Errors
+/// The limit that is reached, of the process or of the system.
+pub fn check_descriptors(count: usize) -> io::Result<()> {
+    (0..count).map(|_| File::open("/dev/null")).collect::<io::Result<Vec<_>>>().map(drop)
+}
+
 /// Loads a program into the kernel, retrying if a signal interrupts the verifier (EAGAIN).
 ///
 /// # Errors
 /// The verifier's error, with its log; without a log if the process has no file descriptor left for the program.
 pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
-    // A duplicate shows whether a descriptor is free, and fails as loading would: the kernel allocates the program's
-    // descriptor last, and the verifier would run again for its log, which does not name the cause.
-    drop(stderr().as_fd().try_clone_to_owned().map_err(|io_error| ProgramError::LoadError {
+    // Fails as loading would: the kernel allocates the program's descriptor last, and the verifier would run again for its
+    // log, which does not name the cause.
+    check_descriptors(1).map_err(|io_error| ProgramError::LoadError {
         io_error,
         verifier_log: VerifierLog::new(String::new()),
-    })?);
+    })?;
     insist(
         || program.load(),
         |error| match error {

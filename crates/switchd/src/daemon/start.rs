@@ -29,6 +29,7 @@ use crate::config::{Config, Flags};
 use crate::error::PlaneError;
 use crate::held::Held;
 use crate::layout::{NEVER, Settings};
+use crate::loading::check_descriptors;
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, Staged};
 use crate::plane::Plane;
@@ -193,8 +194,8 @@ fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
     };
     // Undoing needs descriptors too, so enough for both must be free before anything is changed.
     let needed = SPARE + SPARE_OF_PORT * switch.ports.len();
-    let free: std::io::Result<Vec<_>> = (0..needed).map(|_| fs::File::open("/dev/null")).collect();
-    drop(free.map_err(Refusal::system("checking for enough file descriptors to attach the program"))?);
+    check_descriptors(needed)
+        .map_err(Refusal::system("checking for enough file descriptors to attach the program"))?;
     let mut done = Vec::new();
     let replaced = attach_all(switch, &mut done).and_then(|()| Ok(staged.commit()?));
     if replaced.is_err() {
