@@ -14,9 +14,9 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::net::UnixStream;
 
-/// Timeout of a request; a trace has none.
+/// Timeout of a question; a trace has none.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Timeout of large requests: 200 000 rules take some seconds on a busy machine.
+/// Timeout of a change, and of large requests: 200 000 rules take some seconds on a busy machine.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why a request failed.
@@ -116,12 +116,13 @@ impl Client {
         sender.send_request(request).await.map_err(unreadable)
     }
 
-    /// Sends a request and reads the whole answer, within 10 s.
+    /// Sends a request and reads the whole answer, within 10 s, or within 60 s if it changes something.
     ///
     /// # Errors
     /// [`ClientError`].
     pub async fn ask(&self, method: Method, what: &str) -> Result<Value, ClientError> {
-        self.answer(method, what, Bytes::new(), PATIENCE).await
+        let patience = if method == Method::GET { PATIENCE } else { LONG_PATIENCE };
+        self.answer(method, what, Bytes::new(), patience).await
     }
 
     /// Requests something that may be large, within 60 s.

@@ -5,6 +5,7 @@ use std::io;
 use aya::Pod;
 use aya::maps::{Array, Map, MapData, RingBuf};
 use aya::programs::{TestRun, TestRunOptions};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use weft_switchd::layout::{
     COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, Path, Port, Settings, Station, Test,
 };
@@ -44,6 +45,7 @@ pub struct Program {
 impl Program {
     /// Loads the program of `mode`, which reads times and random numbers from the test.
     pub fn load(mode: Mode, config: &Exploration, settings: Settings) -> Result<Self> {
+        stay_on_this_cpu();
         let settings = Settings { testing: 1, ..settings };
         let pinned =
             BpfFs::new().map_err(|error| PlaneError::Pin { path: "a BPF file system".into(), error })?;
@@ -124,6 +126,13 @@ impl Program {
     pub fn carried(&self, now: u64) -> io::Result<Vec<(Flow, Load)>> {
         live(self.carried.as_ref(), |load| load.expiry > now)
     }
+}
+
+/// Keeps the thread on its processor: each processor remembers its own announcements, whose ids searches take over.
+fn stay_on_this_cpu() {
+    let mut only = CpuSet::new();
+    only.set(sched_getcpu());
+    sched_setaffinity(None, &only).expect("a processor");
 }
 
 /// The live entries of a map; none if the mode does not have the map.

@@ -16,7 +16,8 @@ fn tables_are_shown_for_people_and_as_json() {
     let pair = Pair::new(&["a"]);
     let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:19465\"";
     let [switch, _other] = pair.start(config);
-    Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(100_000);
+    let mut connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
+    connection.send(100_000);
 
     let mode = std::fs::metadata(pair.places.socket("l")).expect("a socket").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
@@ -32,7 +33,10 @@ fn tables_are_shown_for_people_and_as_json() {
         |station: &str| rows.iter().find(|row| row["station"] == station).map(|row| row["class"].clone());
     assert_eq!(class("02:00:00:00:00:01"), Some(json!("attached")), "{hosts_known}");
     assert_eq!(class("02:00:00:00:00:02"), Some(json!("learnt")), "{hosts_known}");
-    assert_eq!(switch.ask("show paths --limit 1")["paths"].as_array().map(Vec::len), Some(1));
+    wait_for("the path of a connection that sends is shown", || {
+        connection.send(1000);
+        switch.ask("show paths --limit 1")["paths"].as_array().map(Vec::len) == Some(1)
+    });
     let text = String::from_utf8(switch.ctl("show ports").stdout).expect("text");
     assert!(text.starts_with("port  interface  role"), "{text}");
     assert!(text.contains("fabric"), "{text}");

@@ -122,7 +122,8 @@ fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
 #[ignore = "needs root and BPF"]
 fn an_idle_connection_has_another_path_before_it_sends_again() {
     let (ring, places) = (Ring::new(), Places::new());
-    let switches = ring.start(&places, "mode = \"tcp-path\"");
+    // Daemons that wait for a processor stay neighbours: the search for a path is not repeated.
+    let switches = ring.start(&places, "mode = \"tcp-path\"\n[hello]\ninterval = \"100 ms\"\nhold = 100");
     never_retransmits(&ring.hosts[0]);
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(1000);
