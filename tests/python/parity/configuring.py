@@ -195,7 +195,14 @@ def _duplicate(fabric: Fabric) -> Cell:
     """A kernel detects that another host has its address, and does not use it."""
     cell, host = Cell(), fabric.spaces["newcomer"]
     _fresh(host, "02:55:00:00:00:02")
-    host.ip("link set dev eth0 up", "addr add fd00::1/64 dev eth0", "addr add fd00::77/64 dev eth0")
+    host.ip("link set dev eth0 up")
+    # The kernel probes once, and a bridge port whose carrier has just come may still be disabled then.
+    until(
+        "the switch has noticed the carrier",
+        lambda: fabric.states()["leaf2"].get("p4", "down") not in ("disabled", "down"),
+        state=fabric.states,
+    )
+    host.ip("addr add fd00::1/64 dev eth0", "addr add fd00::77/64 dev eth0")
 
     def found() -> dict[str, str]:
         lines = _addresses(host).splitlines()

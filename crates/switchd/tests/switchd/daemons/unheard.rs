@@ -119,8 +119,9 @@ fn hang(mode: &str, ms: u64) {
     for Outcome { sent, received } in streams.map(Stream::end) {
         assert_eq!(received, sent, "{mode}: {}", log_of(&switches));
     }
-    let woken = &switches.leaves[0].log()[before..];
-    assert!(woken.contains("did not run for a while") && !woken.contains("silent"), "{mode}: {woken}");
+    let log = switches.leaves[0].log();
+    // Lines about late turns may be left out for ten seconds after one before the pause.
+    assert!(log.contains("did not run for a while") && !log[before..].contains("silent"), "{mode}: {log}");
 }
 
 #[test]
