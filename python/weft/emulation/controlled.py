@@ -18,7 +18,7 @@ from .openflow import OpenFlowNetwork
 LISTEN = "127.0.0.1:6653"
 """On the jail's own loopback interface."""
 _SOCKET = Path("/run/weft-controller.sock")
-_READY_S = 30.0
+_READY_S = 60.0
 """Timeout in seconds for the controller to respond, and to discover the neighbours of all ports."""
 _END_S = 10.0
 """Timeout in seconds for the controller to stop."""

@@ -45,7 +45,7 @@ _SO_SNDBUFFORCE, _SO_RCVBUFFORCE = 32, 33
 _NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
 """From <linux/netlink.h> and <linux/genetlink.h>."""
-_READY_S = 20.0
+_READY_S = 60.0
 """Timeout of a daemon, a bridge or a command, in seconds."""
 _END_S = 5.0
 """Timeout in seconds for a daemon to stop."""
