@@ -197,11 +197,7 @@ def _duplicate(fabric: Fabric) -> Cell:
     _fresh(host, "02:55:00:00:00:02")
     host.ip("link set dev eth0 up")
     # The kernel probes once, and a bridge port whose carrier has just come may still be disabled then.
-    until(
-        "the switch has noticed the carrier",
-        lambda: fabric.states()["leaf2"].get("p4", "down") not in ("disabled", "down"),
-        state=fabric.states,
-    )
+    fabric.notice()
     host.ip("addr add fd00::1/64 dev eth0", "addr add fd00::77/64 dev eth0")
 
     def found() -> dict[str, str]:

@@ -38,6 +38,8 @@ HOSTS = {"h1": ("leaf1", "p1"), "h2": ("leaf1", "p2"), "h3": ("leaf2", "p1"), "h
 MTU = 9000
 """MTU of all links, for the jumbo-frame cases; hosts' own interfaces have 1500 in all others."""
 _PATH_HEADER = 20
+_UNNOTICED = frozenset({"disabled", "down"})
+"""States of a port, of a bridge or of a daemon, whose carrier the switch has not noticed."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,14 @@ class Fabric:
         """Wait until every port with a carrier forwards: of a bridge, or once its role is known."""
         until("all ports forward", lambda: all(map(self._forwards, self.ports)), state=self.states)
 
+    def notice(self) -> None:
+        """Wait until every carrier has been noticed: a daemon may not know the role of its port yet."""
+        until(
+            "all carriers are noticed",
+            lambda: all(_UNNOTICED.isdisjoint(states.values()) for states in self.states().values()),
+            state=self.states,
+        )
+
     def states(self) -> dict[str, dict[str, str]]:
         """The states of the ports with a carrier by switch: of a bridge, or their roles."""
         return {name: self._states(name) for name in self.ports}
@@ -187,7 +197,8 @@ class Fabric:
         carriers = {
             link["ifname"]
             for link in json.loads(run("ip", "-n", name, "-json", "link", "show"))
-            if link["operstate"] == "UP"
+            # The operational state, and a bridge, may not have noticed it yet.
+            if "LOWER_UP" in link["flags"]
         }
         if self.bridged:
             links = json.loads(run(*space.command("bridge", "-json", "link", "show")))
@@ -197,7 +208,7 @@ class Fabric:
         return {port: state for port, state in found.items() if port in carriers}
 
     def _forwards(self, name: str) -> bool:
-        waits = {"disabled", "listening", "learning", "unheard", "silent", "down"}
+        waits = {*_UNNOTICED, "listening", "learning", "unheard", "silent"}
         return not any(
             state in waits or (not self.bridged and port[0] in "ud" and state != "fabric")
             for port, state in self._states(name).items()

@@ -6,7 +6,7 @@ use crate::net::{Netns, cable, host};
 use serde_json::Value;
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch};
+use crate::daemons::switch::{LONG_HOLD, Places, Switch};
 use crate::daemons::traffic::{Connection, Load, Stream, never_retransmits, reaches};
 use crate::wait::wait_for;
 
@@ -123,7 +123,7 @@ fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
 fn an_idle_connection_has_another_path_before_it_sends_again() {
     let (ring, places) = (Ring::new(), Places::new());
     // Daemons that wait for a processor stay neighbours: the search for a path is not repeated.
-    let switches = ring.start(&places, "mode = \"tcp-path\"\n[hello]\ninterval = \"100 ms\"\nhold = 100");
+    let switches = ring.start(&places, &format!("mode = \"tcp-path\"\n{LONG_HOLD}"));
     never_retransmits(&ring.hosts[0]);
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(1000);

@@ -10,7 +10,7 @@ use weft_switchd::{Mode, Plane};
 use weft_switching::exploration::Exploration;
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch, refused as refused_start};
+use crate::daemons::switch::{LONG_HOLD, Places, Switch, refused as refused_start};
 use crate::daemons::traffic::{Stream, reaches};
 use crate::net::{Netns, cable, host};
 use crate::wait::{wait_for, wait_for_more};
@@ -159,11 +159,8 @@ fn keys_that_cannot_be_distinguished_or_are_too_many_are_refused_and_not_repeate
 fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
     let pair = Pair::new(&["a"]);
     let (old, new) = ("0a".repeat(32), "1b".repeat(32));
-    // The hold time tolerates scheduling delays of seconds.
     let config = |keys: &[&str]| {
-        format!(
-            "ports = [\"h\", \"a\"]\nmode = \"tcp-path\"\nhello_keys = {keys:?}\n[hello]\ninterval = \"100 ms\"\nhold = 100"
-        )
+        format!("ports = [\"h\", \"a\"]\nmode = \"tcp-path\"\nhello_keys = {keys:?}\n{LONG_HOLD}")
     };
     let switches = pair.begin([&config(&[&old]), &config(&[&old])]);
     switches.iter().for_each(|switch| switch.wait_roles(&[("h", "host"), ("a", "fabric")]));

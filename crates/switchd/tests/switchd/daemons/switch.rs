@@ -17,6 +17,11 @@ use crate::wait::{comes, wait_for};
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
 
+/// The short Hello interval of tests.
+const HELLO: &str = "[hello]\ninterval = \"100 ms\"\n";
+/// The same, with a hold time that tolerates scheduling delays of seconds.
+pub const LONG_HOLD: &str = "[hello]\ninterval = \"100 ms\"\nhold = 100\n";
+
 /// The directories of a test.
 pub struct Places {
     pub run: PathBuf,
@@ -177,7 +182,7 @@ impl<'a> Switch<'a> {
 
     /// Writes its configuration file, with a short Hello interval.
     pub fn write(&self, config: &str) {
-        let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
+        let hello = if config.contains("[hello]") { "" } else { HELLO };
         fs::write(&self.config, format!("name = \"{}\"\n{config}\n{hello}", self.name)).expect("a file");
     }
 

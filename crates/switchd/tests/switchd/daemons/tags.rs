@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::daemons::pair::Pair;
 use crate::daemons::stalls::Watch;
-use crate::daemons::switch::{Places, Switch, one_of_three};
+use crate::daemons::switch::{LONG_HOLD, Places, Switch, one_of_three};
 use crate::daemons::traffic::{Connection, Stream};
 use crate::net::{Netns, host};
 use crate::wait::wait_for;
@@ -356,14 +356,14 @@ fn ports_are_reported_as_they_are_and_as_they_change() {
         })
     };
     assert_eq!(listener.next(), port(0, "h", "host", true, Value::Null));
-    let neighbour = json!({"switch": id, "port": 1});
+    let connected = port(1, "a", "fabric", true, json!({"switch": id, "port": 1}));
     // Silent in between, if the other daemon does not run for a while.
-    assert_eq!(listener.until(|notice| notice["role"] != "silent"), port(1, "a", "fabric", true, neighbour));
+    assert_eq!(listener.until(|notice| notice["role"] != "silent"), connected);
     pair.right.ip("link set dev a down");
     let down = listener.until(|notice| notice["up"] == false);
     assert_eq!(down, port(1, "a", "down", false, Value::Null));
     pair.right.ip("link set dev a up");
-    listener.until(|notice| *notice == port(1, "a", "fabric", true, json!({"switch": id, "port": 1})));
+    listener.until(|notice| *notice == connected);
     drop((left, right));
 }
 
@@ -614,8 +614,7 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
     let bodies = [40_000, 200_000].map(|count| (count, many_rules(count)));
     one_of_three("many rules", || {
         let pair = Pair::for_tags();
-        // The hold time tolerates scheduling delays of seconds.
-        let [left, right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 100");
+        let [left, right] = pair.start(&format!("mode = \"tag-forward\"\n{LONG_HOLD}"));
         pair.set_gates();
         let (mut known, mut own) = (0, Duration::ZERO);
         for (count, body) in &bodies {
