@@ -1,12 +1,12 @@
 //! Ports with several queues: strict priority or deficit round robin
 //! (Shreedhar and Varghese, SIGCOMM 1995).
 //!
-//! The next packet is known only when the line becomes free, so such a port costs one event per
-//! packet more than a FIFO port.
+//! The next packet is known only when the line becomes free.
 
 use std::collections::VecDeque;
 
 use weft_fabric::{QueueSpec, Scheduler};
+use weft_units::{Duration, Rate, TxClock};
 
 use crate::packet::PacketId;
 
@@ -47,11 +47,16 @@ pub struct ClassQueue {
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: usize,
     served: bool,
+    /// The packets of all classes.
+    packets: u32,
+    clock: TxClock,
+    /// The sum of the transmission times of all waiting packets.
+    time: Duration,
 }
 
 impl ClassQueue {
-    /// The queues that `spec` describes, at least one.
-    pub fn new(spec: &QueueSpec) -> Self {
+    /// The queues that `spec` describes, at least one, for a line of this rate.
+    pub fn new(spec: &QueueSpec, rate: Rate) -> Self {
         let class = |weight: u32| Class {
             packets: VecDeque::new(),
             bytes: 0,
@@ -65,7 +70,28 @@ impl ClassQueue {
             scheduler: spec.scheduler,
             turn: 0,
             served: false,
+            packets: 0,
+            clock: TxClock::new(rate),
+            time: Duration::ZERO,
         }
+    }
+
+    /// The rate of the line has changed.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.clock = TxClock::new(rate);
+        let packets = self.classes.iter().flat_map(|class| &class.packets);
+        let times = packets.map(|waiting| self.clock.tx_time(waiting.wire_bytes));
+        self.time = times.sum();
+    }
+
+    /// The sum of the transmission times of all waiting packets.
+    pub const fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// Whether no packet waits.
+    pub const fn is_empty(&self) -> bool {
+        self.packets == 0
     }
 
     /// The number of queues.
@@ -95,6 +121,8 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         queue.packets.push_back(waiting);
         queue.bytes += u64::from(waiting.wire_bytes);
+        self.packets += 1;
+        self.time += self.clock.tx_time(waiting.wire_bytes);
     }
 
     /// Removes the first packet of a queue.
@@ -102,6 +130,8 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         let waiting = queue.packets.pop_front()?;
         queue.bytes -= u64::from(waiting.wire_bytes);
+        self.packets -= 1;
+        self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
         Some(waiting)
     }
 
@@ -115,6 +145,8 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         let waiting = queue.packets.pop_back()?;
         queue.bytes -= u64::from(waiting.wire_bytes);
+        self.packets -= 1;
+        self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
         Some(waiting)
     }
 
@@ -162,7 +194,8 @@ mod tests {
 
     fn queues(scheduler: Scheduler, weights: &[u32]) -> ClassQueue {
         let classes = weights.iter().map(|&weight| ClassSpec { weight }).collect();
-        ClassQueue::new(&QueueSpec { classes, scheduler, ..QueueSpec::fifo(Limit::Packets(100)) })
+        let spec = QueueSpec { classes, scheduler, ..QueueSpec::fifo(Limit::Packets(100)) };
+        ClassQueue::new(&spec, Rate::from_gbps(10))
     }
 
     fn packet(packet: PacketId, wire_bytes: u32) -> Waiting {

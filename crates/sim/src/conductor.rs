@@ -49,6 +49,8 @@ pub struct Conductor<'a> {
     lookahead: Duration,
     /// The length of a window.
     step: Duration,
+    /// The end of the run, once everything before it has happened.
+    end: Option<Time>,
 }
 
 /// An action of the engine between windows.
@@ -74,6 +76,7 @@ impl<'a> Conductor<'a> {
             deadlock: None,
             lookahead,
             step,
+            end: None,
             setup,
         }
     }
@@ -125,6 +128,9 @@ impl<'a> Conductor<'a> {
                 for mut part in partitions.parts() {
                     part.net.now = time;
                 }
+                if matches!(what, Global::Sample | Global::Window) {
+                    partitions.parts().for_each(|mut part| part.net.serve_all_before(time));
+                }
                 match what {
                     Global::Sample => self.sample(time, partitions, recorder),
                     _ => {
@@ -134,6 +140,7 @@ impl<'a> Conductor<'a> {
                 }
                 partitions.settle();
             } else if first >= end {
+                self.end = Some(end);
                 return false;
             } else if undivided {
                 partitions.work_alone(pause, MANY);
@@ -377,6 +384,10 @@ impl<'a> Conductor<'a> {
         let end = if is_over { self.ledger.last_over } else { last };
         for mut part in partitions.parts() {
             part.net.now = last;
+            // Lines that became free after the last event, too.
+            if let Some(end) = self.end {
+                part.net.serve_all_before(end);
+            }
         }
         let mut started = Vec::new();
         for part in partitions.parts() {

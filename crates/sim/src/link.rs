@@ -3,8 +3,8 @@
 //! A FIFO queue needs no event of its own: when a packet is accepted, its departure time is known
 //! (after the packets before it), and so is its arrival at the other end. A link's ring holds the
 //! packets from acceptance to arrival, in order; the packets that have not departed are the queue. A
-//! served port keeps its waiting packets in its queues (`served_port.rs`) and passes them on
-//! one at a time when the line is free.
+//! served port keeps its waiting packets in its queues (`served_port.rs`) and passes them on in the
+//! order in which the line sends them.
 //!
 //! All rings share one arena.
 
@@ -76,6 +76,12 @@ impl Links {
     #[inline]
     pub fn backlog(&self, link: u32, now: Time) -> Bytes {
         self.links[link as usize].backlog(now)
+    }
+
+    /// Bytes not yet sent at `now` if packets that take this time wait for the line.
+    pub fn backlog_with(&self, link: u32, now: Time, waiting: Duration) -> Bytes {
+        let at = &self.links[link as usize];
+        at.clock.bytes_in((at.busy_until + waiting).saturating_since(now))
     }
 
     /// Packets waiting at `now`, not counting the one on the wire.

@@ -8,7 +8,7 @@ use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind};
 use weft_traffic::Point;
 use weft_transport::Segment;
-use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
+use weft_units::{Bytes, Duration, LinkId, NodeId, PortId, Rate, Time};
 
 use crate::deadlock::PausedQueues;
 use crate::division::Division;
@@ -20,7 +20,7 @@ use crate::link::Links;
 use crate::packet::{Bound, DetachedPacket, PacketId, Slab, Way};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
-use crate::served_port::PortCounters;
+use crate::served_port::{PortCounters, Service};
 use crate::trace::{Seen, Trace, TraceEvent};
 use crate::turns::Turns;
 use crate::waiting::point_of;
@@ -53,8 +53,8 @@ pub struct Network<'a> {
     pub fabric: &'a Fabric,
     /// The current time.
     pub now: Time,
-    /// The pending events. Leaf `link` is the next arrival at the link's far end. Then, if there are ports with several
-    /// queues, leaf `links + link` is the time at which the port's line becomes free. [`Turns`] has the last leaves.
+    /// The pending events. Leaf `link` is the next arrival at the link's far end. Then, if there are ports that are not
+    /// lazy, leaf `links + link` is the time at which the port's line becomes free. [`Turns`] has the last leaves.
     pub queue: EventQueue,
     /// The turns of hosts that pace.
     pub turns: Turns,
@@ -78,6 +78,10 @@ pub struct Network<'a> {
     floods: Vec<FloodCounters>,
     /// Ports that choose among waiting packets.
     pub ports: Ports,
+    /// Whether there are lazy ports, which are served when their links have become empty.
+    pub has_lazy: bool,
+    /// Whether there are other served ports: the queue has leaves for lines.
+    has_timed: bool,
     /// The links that lose packets.
     grays: BTreeMap<u32, Gray>,
     /// The rates of links that have changed, by this network's link number.
@@ -144,7 +148,8 @@ impl<'a> Network<'a> {
         }
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
         let ports = Ports::new(fabric, (seed, full_packet), &ids, |node| division.part_of(node) == part);
-        let leaves = if ports.is_empty() { lines.len() } else { 2 * lines.len() };
+        let has_timed = ports.has_timed();
+        let leaves = if has_timed { 2 * lines.len() } else { lines.len() };
         let mut links = Links::new(fabric, &lines);
         for link in (0..links.count()).filter(|link| ports.get(*link).is_some()) {
             links.set_aside(link, true);
@@ -164,6 +169,8 @@ impl<'a> Network<'a> {
             first_leaving: Time::MAX,
             subflow_bits: kind.subflow_bits,
             floods: vec![FloodCounters::default(); lines.len()],
+            has_lazy: ports.has_lazy(),
+            has_timed,
             ports,
             grays: BTreeMap::new(),
             rates: BTreeMap::new(),
@@ -297,7 +304,7 @@ impl<'a> Network<'a> {
     /// The time of the first leaf.
     #[cold]
     fn first_distant(&self) -> Time {
-        let leaves = 0..self.links.count() * if self.ports.is_empty() { 1 } else { 2 };
+        let leaves = 0..self.links.count() * if self.has_timed { 2 } else { 1 };
         let due = |leaf| leaf_due(leaf, &self.links, &self.ports, (&self.ids, self.fabric)).1;
         leaves.map(due).min().unwrap_or(Time::MAX).min(self.turns.first())
     }
@@ -392,11 +399,10 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// When the last packet accepted by `link` will have left. An estimate for several queues, whose order is not
-    /// known: as if they were one.
+    /// When the last packet accepted by `link` will have left, if flow control does not pause it.
     pub fn departure(&self, link: u32) -> Time {
-        let free = self.links.busy_until(link);
-        self.waiting_beside(link).map_or(free, |(bytes, _)| free + self.links.tx_time(link, bytes))
+        let waiting = self.ports.get(link).map_or(Duration::ZERO, |port| port.queues.time());
+        self.links.busy_until(link) + waiting
     }
 
     /// A watched packet has crossed `link`, to a host if it `ends`.
@@ -481,9 +487,11 @@ impl<'a> Network<'a> {
             self.resume_flow_control(number);
             return Vec::new();
         }
+        // What becomes free now is not sent any more, in any partition.
+        self.serve_before(number, self.now);
         self.queue.clear(number);
         let mut lost = self.links.fail(number, self.now);
-        if self.ports.get(number).is_some() {
+        if self.ports.get(number).is_some_and(|port| port.service != Service::Lazy) {
             self.queue.clear(self.links.count() + number);
         }
         lost.extend(self.clear_port(number));
@@ -509,20 +517,22 @@ impl<'a> Network<'a> {
         if link == ELSEWHERE {
             return;
         }
+        // What becomes free now is sent at the new rate.
+        self.serve_before(link, self.now);
         let old = self.rate(id);
         self.rates.insert(link, new);
+        if let Some(port) = self.ports.get_mut(link) {
+            port.queues.set_rate(new);
+        }
         self.links.set_rate(link, self.now, (old, new));
         let due = self.links.first_arrival(link);
         if due < Time::MAX {
             self.queue.set(link, self.links.far_port(link), due);
         }
         if self.ports.get(link).is_some_and(|port| port.line_busy) {
-            self.queue.set(
-                self.links.count() + link,
-                line_port(self.fabric, id),
-                self.links.busy_until(link),
-            );
+            self.set_line(link, self.links.busy_until(link));
         }
+        self.time_line(link);
     }
 
     /// The rate of link `id`, one of whose ends is here.
@@ -533,7 +543,14 @@ impl<'a> Network<'a> {
 
     /// Bytes that have not left the port of `link` yet.
     pub fn backlog(&self, link: u32) -> Bytes {
-        self.links.backlog(link, self.now) + Bytes(self.waiting_beside(link).map_or(0, |(bytes, _)| bytes))
+        match self.ports.get(link) {
+            None => self.links.backlog(link, self.now),
+            Some(port) if port.service == Service::Coupled => {
+                self.links.backlog(link, self.now) + Bytes(port.queues.waiting().0)
+            }
+            // Whichever of them have been served.
+            Some(port) => self.links.backlog_with(link, self.now, port.queues.time()),
+        }
     }
 
     /// Bytes of a traffic class that have not left the port of `link` yet, and those of the packet that is leaving.
@@ -591,8 +608,12 @@ fn leaf_due(leaf: u32, links: &Links, ports: &Ports, (ids, fabric): (&[LinkId], 
     let Some(line) = leaf.checked_sub(links.count()) else {
         return (links.far_port(leaf), links.first_arrival(leaf));
     };
-    let is_busy = ports.get(line).is_some_and(|port| port.line_busy);
-    let free = if is_busy { links.busy_until(line) } else { Time::MAX };
+    let is_due = ports.get(line).is_some_and(|port| match port.service {
+        Service::Lazy => false,
+        Service::Timed => !port.queues.is_empty(),
+        Service::Coupled => port.line_busy,
+    });
+    let free = if is_due { links.busy_until(line) } else { Time::MAX };
     (line_port(fabric, ids[line as usize]), free)
 }
 

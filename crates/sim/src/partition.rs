@@ -126,13 +126,17 @@ impl<'a, H: Hosts> Partition<'a, H> {
             let before = std::mem::replace(&mut self.net.now, time);
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, world),
-                Due::Leaf(leaf) => {
-                    self.net.counters.events += 1;
-                    match self.net.turns.of_leaf(leaf) {
-                        Some(turn) => self.turn(turn, world),
-                        None => self.net.line_free(leaf - links),
+                Due::Leaf(leaf) => match self.net.turns.of_leaf(leaf) {
+                    Some(turn) => {
+                        self.net.counters.events += 1;
+                        self.turn(turn, world);
                     }
-                }
+                    None => {
+                        if !self.net.line_free(leaf - links) {
+                            self.net.now = before;
+                        }
+                    }
+                },
                 Due::Far(id) => {
                     if !self.timer(id.into(), world) {
                         self.net.now = before;
@@ -150,7 +154,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     #[inline]
     fn arrive(&mut self, link: u32, world: &World<'_>) {
         let net = &mut self.net;
-        let (bound, next, far_end, far_port) = net.links.arrive(link);
+        let (bound, next, far_end, far_port) = net.arrive(link);
         net.advance(link, far_port, next, self.switches.decides_ahead());
         if self.prefetches {
             self.hosts.prefetch_arrival(link, net, world);

@@ -12,7 +12,7 @@ use crate::deadlock::{Held, PausedQueues};
 use crate::deposit::Deposit;
 use crate::packet::{PacketId, Slab};
 use crate::pfc::Ingress;
-use crate::served_port::{PortCounters, ServedPort, is_trimmable};
+use crate::served_port::{PortCounters, ServedPort, Service, is_trimmable};
 use crate::shared_buffer::Buffer;
 
 /// No link: the packet was made here.
@@ -72,8 +72,13 @@ impl Ports {
                 places.insert(link.from, buffers.len() - 1);
                 Some(buffers.len() - 1)
             });
-            let at_host = (fabric.node(link.from).is_host(), full_packet);
-            Some(ServedPort::new((id, link), seed, at_host, buffer))
+            let is_at_host = fabric.node(link.from).is_host();
+            let service = match (uses_pfc || buffer.is_some(), is_at_host || !is_own(link.to)) {
+                (true, _) => Service::Coupled,
+                (false, true) => Service::Timed,
+                (false, false) => Service::Lazy,
+            };
+            Some(ServedPort::new((id, link), seed, (is_at_host, full_packet), service, buffer))
         });
         let ports: Vec<Option<ServedPort>> = ports.collect();
         let account = |id: &LinkId| Ingress::new(fabric, *id).filter(|_| is_own(fabric.link(*id).to));
@@ -89,6 +94,16 @@ impl Ports {
     /// Whether no port is served.
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty()
+    }
+
+    /// Whether some port is lazy.
+    pub fn has_lazy(&self) -> bool {
+        self.ports.iter().flatten().any(|port| port.service == Service::Lazy)
+    }
+
+    /// Whether some port is served when its line becomes free.
+    pub fn has_timed(&self) -> bool {
+        self.ports.iter().flatten().any(|port| port.service != Service::Lazy)
     }
 
     /// The port of a link, if it is served.

@@ -1,8 +1,8 @@
-//! [`ServedPort`]: a port that is polled for a packet whenever its line is free.
+//! [`ServedPort`]: a port that chooses its next packet when its line becomes free.
 //!
-//! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link.rs`), which takes
-//! one event per packet. A port that chooses among waiting packets, marks at random, cuts packets or may be paused
-//! takes two.
+//! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link.rs`). A port that chooses
+//! among waiting packets, marks at random or cuts packets is served later than that, but before anything depends on its
+//! choice ([`Service`]).
 
 use rand_core::RngCore as _;
 use weft_fabric::{Limit, Link, MarkAt, QueueSpec, class_of};
@@ -24,11 +24,26 @@ pub struct PortCounters {
     pub paused: Duration,
 }
 
+/// The events in which a port is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Service {
+    /// None: its choices depend only on the packets that have joined. They are made late, all that are due: when a packet
+    /// joins, when the link has become empty, so that the next arrival is always known, and before anything looks at the
+    /// port or changes it.
+    Lazy,
+    /// Also one for each packet that has waited, when the line becomes free: others must know the departure at that time.
+    Timed,
+    /// One for each packet: flow control or a shared buffer couples it to other ports.
+    Coupled,
+}
+
 /// One port and its line.
 pub struct ServedPort {
     /// The packets that wait.
     pub queues: ClassQueue,
-    /// Whether a packet is being sent, so that others have to wait.
+    /// The events in which it is served.
+    pub service: Service,
+    /// Whether the line of a coupled port is busy. Lines of other ports are, until `Links::busy_until`.
     pub line_busy: bool,
     /// The place of the switch's buffer, if its queues share one.
     pub buffer: Option<usize>,
@@ -55,13 +70,15 @@ impl ServedPort {
         (id, link): (LinkId, &Link),
         seed: u64,
         (is_at_host, full_packet): (bool, u32),
+        service: Service,
         buffer: Option<usize>,
     ) -> Self {
         let spec: &QueueSpec = &link.queue;
         let is_limited = !is_at_host || spec.pfc.is_none();
         let urgent = if spec.trim { trim_queue(link, full_packet) } else { spec.limit };
         Self {
-            queues: ClassQueue::new(spec),
+            queues: ClassQueue::new(spec, link.rate),
+            service,
             line_busy: false,
             buffer,
             is_at_switch: !is_at_host,

@@ -1,23 +1,35 @@
 //! How [`Network`] serves ports whose packets wait until the line is free, and pauses them.
 
 use weft_switching::Header;
-use weft_units::Bytes;
+use weft_units::{Bytes, Duration, Time};
 
 use crate::deposit::Deposit;
-use crate::line::Offer;
+use crate::line::{FarEnd, Offer};
 use crate::network::{Network, line_port, mark};
 use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
+use crate::served_port::Service;
+
+/// The shortest time.
+const INSTANT: Duration = Duration::from_ps(1);
 
 impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
+        // Served before it: those whose turn came by now, now included.
+        let has_served = self.serve_before(link, self.now + INSTANT);
         let port = self.ports.get(link)?;
-        let class = port.class_for(&self.packets.get(packet).header, self.ports.chosen_queue);
-        let is_paused = port.paused() >> class & 1 == 1;
-        if !port.line_busy && !is_paused {
+        let is_first = port.queues.is_empty();
+        let is_busy = match port.service {
+            Service::Coupled => {
+                let class = port.class_for(&self.packets.get(packet).header, self.ports.chosen_queue);
+                port.line_busy || port.paused() >> class & 1 == 1
+            }
+            Service::Lazy | Service::Timed => self.links.busy_until(link) > self.now,
+        };
+        if !is_busy {
             let wire_bytes = self.links.wire_bytes(link, self.packets.get(packet).header.ip_bytes);
-            self.put_on_line(link, packet, wire_bytes);
+            self.put_on_line(link, packet, wire_bytes, self.now);
             return None;
         }
         self.links.note_waiting(link, self.now, Bytes(port.queues.waiting().0));
@@ -30,46 +42,117 @@ impl Network<'_> {
         if joined.lost.is_some() {
             self.links.count_drop(link);
         }
+        if has_served || is_first {
+            self.time_line(link);
+        }
         joined.charged.into_iter().flatten().for_each(|from| self.announce(from));
         joined.lost
     }
 
-    fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
-        if let Some(port) = self.ports.get_mut(link) {
-            port.line_busy = true;
-        }
+    /// Puts a packet on the line of a served port, which is free at `at`.
+    fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32, at: Time) {
         self.ports.record_link(link, packet);
-        let offer = self.links.push(link, self.now, Bound::undecided(packet), wire_bytes);
-        let free = self.links.busy_until(link);
+        let offer = self.links.push(link, at, Bound::undecided(packet), wire_bytes);
         match offer {
             Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
             Offer::Leaves(arrival) => self.leave(link, arrival, packet),
             _ => {}
         }
-        let port = line_port(self.fabric, self.id(link));
-        self.queue.set(self.links.count() + link, port, free);
+        if let Some(port) = self.ports.get_mut(link)
+            && port.service == Service::Coupled
+        {
+            port.line_busy = true;
+            self.set_line(link, self.links.busy_until(link));
+        }
     }
 
-    /// The line of a served port becomes free: it sends a pause frame that is due, or the scheduler's next packet.
-    pub fn line_free(&mut self, link: u32) {
-        if self.send_pause_frame(self.back(link)) || self.send_next(link) {
-            return;
+    /// Sets when the line of a port becomes free.
+    pub fn set_line(&mut self, link: u32, free: Time) {
+        self.queue.set(self.links.count() + link, line_port(self.fabric, self.id(link)), free);
+    }
+
+    /// Sets when a timed port is served next, if packets wait.
+    pub fn time_line(&mut self, link: u32) {
+        let Some(port) = self.ports.get(link).filter(|port| port.service == Service::Timed) else { return };
+        let has_waiting = !port.queues.is_empty();
+        self.set_line(link, if has_waiting { self.links.busy_until(link) } else { Time::MAX });
+    }
+
+    /// The line of a served port becomes free. A coupled port sends a pause frame that is due, or the scheduler's next
+    /// packet; another one all packets whose turn has come. Returns whether it counts as an event: the division decides
+    /// if a port that is not coupled is served in one.
+    pub fn line_free(&mut self, link: u32) -> bool {
+        if self.ports.get(link).is_none_or(|port| port.service != Service::Coupled) {
+            self.serve_before(link, self.now + INSTANT);
+            self.time_line(link);
+            return false;
+        }
+        self.counters.events += 1;
+        if self.send_pause_frame(self.back(link)) || self.send_next(link, self.now) {
+            return true;
         }
         if let Some(port) = self.ports.get_mut(link) {
             port.line_busy = false;
         }
         self.queue.clear(self.links.count() + link);
+        true
     }
 
-    /// Sends the next packet of a port with a free line; returns whether there was one.
-    fn send_next(&mut self, link: u32) -> bool {
+    /// Serves the packets of a port that is not coupled whose turn came before `end`; returns whether there were any.
+    pub fn serve_before(&mut self, link: u32, end: Time) -> bool {
+        let mut has_served = false;
+        while let Some(port) = self.ports.get(link)
+            && port.service != Service::Coupled
+            && !port.queues.is_empty()
+        {
+            let free = self.links.busy_until(link);
+            if free >= end || !self.send_next(link, free) {
+                break;
+            }
+            has_served = true;
+        }
+        has_served
+    }
+
+    /// Serves the packets of all ports that are not coupled whose turn came before `end`: they are to be looked at.
+    pub fn serve_all_before(&mut self, end: Time) {
+        if self.ports.is_empty() {
+            return;
+        }
+        for link in 0..self.links.count() {
+            if self.serve_before(link, end) {
+                self.time_line(link);
+            }
+        }
+    }
+
+    /// Removes the packet that has arrived over a link, as [`Links::arrive`] does. If it was the last one there, a lazy
+    /// port sends first: the next arrival is known.
+    ///
+    /// [`Links::arrive`]: crate::link::Links::arrive
+    #[inline(always)]
+    pub fn arrive(&mut self, link: u32) -> (Bound, Time, FarEnd, u16) {
+        let (bound, next, far_end, far_port) = self.links.arrive(link);
+        let next = if self.has_lazy && next == Time::MAX { self.refill(link) } else { next };
+        (bound, next, far_end, far_port)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self, link: u32) -> Time {
+        self.serve_before(link, self.now + INSTANT);
+        self.links.first_arrival(link)
+    }
+
+    /// Sends the next packet of a port whose line is free at `at`; returns whether there was one.
+    fn send_next(&mut self, link: u32, at: Time) -> bool {
         let mut is_marked = false;
         let next = self.ports.pop(link, &mut self.packets, |header| is_marked = mark(header));
         let Some((waiting, charged)) = next else { return false };
         if is_marked {
             self.links.count_mark(link);
         }
-        self.put_on_line(link, waiting.packet, waiting.wire_bytes);
+        self.put_on_line(link, waiting.packet, waiting.wire_bytes, at);
         charged.into_iter().for_each(|from| self.announce(from));
         true
     }
@@ -92,7 +175,7 @@ impl Network<'_> {
             port.count_pause_frame();
         }
         let wire_bytes = self.links.wire_bytes(back, header.ip_bytes);
-        self.put_on_line(back, packet, wire_bytes);
+        self.put_on_line(back, packet, wire_bytes, self.now);
         true
     }
 
@@ -128,7 +211,7 @@ impl Network<'_> {
         let port = self.ports.get_mut(back)?;
         let resumes = port.heed(now, paused);
         if resumes && !port.line_busy {
-            self.send_next(back);
+            self.send_next(back, now);
         }
         resumes.then_some(back)
     }

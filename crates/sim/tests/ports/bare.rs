@@ -65,7 +65,7 @@ impl Bare {
                 self.net.line_free(link - links);
                 continue;
             }
-            let (bound, next, far_end, port) = self.net.links.arrive(link);
+            let (bound, next, far_end, port) = self.net.arrive(link);
             self.net.queue.set(link, port.into(), next);
             if self.net.is_pause_frame(bound.packet) {
                 self.net.heed_pause_frame(link, bound.packet);

@@ -60,7 +60,7 @@ impl Wire {
             self.net.now = time;
             match due {
                 Due::Leaf(link) if link < links => {
-                    let (bound, next, _, port) = self.net.links.arrive(link);
+                    let (bound, next, _, port) = self.net.arrive(link);
                     self.net.queue.set(link, port.into(), next);
                     let found = self.net.packets.get(bound.packet);
                     let marked = found.header.traffic_class & Header::CE == Header::CE;
@@ -71,7 +71,9 @@ impl Wire {
                     });
                     self.net.packets.remove(bound.packet);
                 }
-                Due::Leaf(line) => self.net.line_free(line - links),
+                Due::Leaf(line) => {
+                    self.net.line_free(line - links);
+                }
                 Due::Far(_) => unreachable!("nothing of that kind is scheduled"),
             }
         }

@@ -18,6 +18,7 @@ mod queues;
 mod restarts;
 mod scenarios;
 mod selectors;
+mod served_ports;
 mod setup;
 mod tag_forward;
 mod threads;
