@@ -97,7 +97,7 @@ impl<S: Scheme> Content for OfScheme<S> {
         progress: &Progress,
     ) -> Result<Option<RunReport>, RunError> {
         let make = |routes: &_| S::new(&Self::setting(plan, routes));
-        run_own_to_directory(plan, make, target, threads, progress)
+        run_own_to_directory(plan, make, target.0, target.1, threads, progress)
     }
 }
 

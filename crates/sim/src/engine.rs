@@ -39,7 +39,7 @@ pub fn run(
 ) -> RunReport {
     let protocol = setup.transport;
     if choice.is_none() && protocol.tcp().is_some_and(|config| config.mptcp == Mptcp::Off) {
-        return run_selecting::<OnePath>(setup, routes, builder, (&(), &NoPaths), progress, recorder);
+        return run_selecting::<OnePath>(setup, routes, builder, &(), &NoPaths, progress, recorder);
     }
     let hosts = |queue, flows: Flows<'_, '_>| Any::new(protocol, choice, queue, flows);
     run_hosts(setup, routes, builder, hosts, progress, recorder)
@@ -53,7 +53,8 @@ pub fn run_selecting<P: PathSelector>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
     builder: &dyn FleetBuilder,
-    (scheme, paths): (&P::Scheme, &dyn PathFinder),
+    scheme: &P::Scheme,
+    paths: &dyn PathFinder,
     progress: &Progress,
     recorder: &mut dyn Recorder,
 ) -> RunReport {

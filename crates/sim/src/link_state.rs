@@ -87,8 +87,10 @@ impl Link {
     /// An empty link whose ring has `length` slots from `ring` on.
     pub(crate) fn new(
         spec: &weft_fabric::Link,
-        (far_end, span): (FarEnd, Span),
-        (ring, length): (u32, u32),
+        far_end: FarEnd,
+        span: Span,
+        ring: u32,
+        length: u32,
     ) -> (Self, Rest) {
         let mut flags = if spec.up { UP } else { 0 };
         let (limit, limit_in_bytes) = split_limit(spec.queue.limit);

@@ -10,7 +10,8 @@ use weft_units::{LinkId, NodeId, Time};
 use crate::class_queue::{Charge, Waiting};
 use crate::deadlock::{Held, PausedQueues};
 use crate::deposit::Deposit;
-use crate::packet::{PacketId, Slab};
+use crate::packet::PacketId;
+use crate::packet::slab::Slab;
 use crate::pfc::Ingress;
 use crate::served_port::{PortCounters, ServedPort, Service, is_trimmable};
 use crate::shared_buffer::Buffer;
@@ -55,7 +56,8 @@ impl Ports {
     /// The ports of these links, which a partition has if they are its `own`; full packets have `full_packet` bytes.
     pub fn new(
         fabric: &Fabric,
-        (seed, full_packet): (u64, u32),
+        seed: u64,
+        full_packet: u32,
         links: &[LinkId],
         is_own: impl Fn(NodeId) -> bool,
     ) -> Self {
@@ -78,7 +80,7 @@ impl Ports {
                 (false, true) => Service::Timed,
                 (false, false) => Service::Lazy,
             };
-            Some(ServedPort::new((id, link), seed, (is_at_host, full_packet), service, buffer))
+            Some(ServedPort::new(id, link, seed, is_at_host, full_packet, service, buffer))
         });
         let ports: Vec<Option<ServedPort>> = ports.collect();
         let account = |id: &LinkId| Ingress::new(fabric, *id).filter(|_| is_own(fabric.link(*id).to));
@@ -153,7 +155,8 @@ impl Ports {
         port: &ServedPort,
         class: usize,
         packet: PacketId,
-        (header, wire_bytes): (&Header, u32),
+        header: &Header,
+        wire_bytes: u32,
     ) -> Option<Charge> {
         if port.is_at_switch && port.is_lossless(class) && self.is_made_here(packet) {
             // No sender can be paused for it.
@@ -198,7 +201,7 @@ impl Ports {
         let Some(mut port) = self.ports.get_mut(link as usize).and_then(Option::take) else {
             return Joined { lost: Some(packet), ..Joined::default() };
         };
-        let joined = self.join(&mut port, packet, packets, (&wire, &mark));
+        let joined = self.join(&mut port, packet, packets, &wire, &mark);
         self.ports[link as usize] = Some(port);
         joined
     }
@@ -208,12 +211,13 @@ impl Ports {
         port: &mut ServedPort,
         packet: PacketId,
         packets: &mut Slab,
-        (wire, mark): (&impl Fn(&Header) -> u32, &impl Fn(&mut Header) -> bool),
+        wire: &impl Fn(&Header) -> u32,
+        mark: &impl Fn(&mut Header) -> bool,
     ) -> Joined {
         let mut joined = Joined::default();
         let header = packets.get(packet).header;
         let (class, wire_bytes) = (port.class_for(&header, self.chosen_queue), wire(&header));
-        if let Some(charge) = self.admit(port, class, packet, (&header, wire_bytes)) {
+        if let Some(charge) = self.admit(port, class, packet, &header, wire_bytes) {
             joined.marked = port.marks_joining(class) && mark(&mut packets.get_mut(packet).header);
             joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });
             return joined;
@@ -230,7 +234,7 @@ impl Ports {
         {
             port.queues.take_last(class);
             joined.charged[1] = self.release(port, &last);
-            match self.admit(port, class, packet, (&header, wire_bytes)) {
+            match self.admit(port, class, packet, &header, wire_bytes) {
                 Some(charge) => {
                     joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });
                     cut = last.packet;
@@ -243,7 +247,7 @@ impl Ports {
         packets.get_mut(cut).header.trim();
         let header = packets.get(cut).header;
         let (class, wire_bytes) = (port.class_of(&header), wire(&header));
-        match self.admit(port, class, cut, (&header, wire_bytes)) {
+        match self.admit(port, class, cut, &header, wire_bytes) {
             Some(charge) => {
                 let charged = self.enter(port, class, Waiting { packet: cut, wire_bytes, charge });
                 joined.charged[0] = joined.charged[0].or(charged);
@@ -267,7 +271,8 @@ impl Ports {
         &mut self,
         link: u32,
         packet: PacketId,
-        (header, wire_bytes): (&Header, u32),
+        header: &Header,
+        wire_bytes: u32,
     ) -> Option<(Deposit, Option<u32>)> {
         let buffer = self.get(link).and_then(|port| port.buffer);
         let charge = self.account(self.ingress_of(packet, header), buffer, wire_bytes, 0, || true)?;

@@ -75,7 +75,8 @@ impl Probe {
         fabric: &Fabric,
         time: Time,
         state: impl Fn(LinkId) -> (LinkCounters, (Bytes, u32)),
-        (class_bytes, active_flows): (&[u64], u64),
+        class_bytes: &[u64],
+        active_flows: u64,
         recorder: &mut dyn Recorder,
     ) -> Time {
         let interval = self.interval.unwrap_or(Duration::MAX);

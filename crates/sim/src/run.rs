@@ -182,7 +182,8 @@ pub fn run_to_directory(
 pub fn run_own_to_directory<B: Blueprint>(
     plan: &Plan,
     scheme: impl FnOnce(&Arc<Forwarding>) -> B,
-    (target, scenario): (&Path, &str),
+    target: &Path,
+    scenario: &str,
     threads: usize,
     progress: &Progress,
 ) -> Result<Option<RunReport>, RunError> {

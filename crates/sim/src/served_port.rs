@@ -1,6 +1,6 @@
 //! [`ServedPort`]: a port that chooses its next packet when its line becomes free.
 //!
-//! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link.rs`). A port that chooses
+//! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link/`). A port that chooses
 //! among waiting packets, marks at random or cuts packets is served later than that, but before anything depends on its
 //! choice ([`Service`]).
 
@@ -67,9 +67,11 @@ pub struct ServedPort {
 impl ServedPort {
     /// The idle port of `link`, at a host if it `is_at_host`; a full packet of the hosts has `full_packet` bytes.
     pub fn new(
-        (id, link): (LinkId, &Link),
+        id: LinkId,
+        link: &Link,
         seed: u64,
-        (is_at_host, full_packet): (bool, u32),
+        is_at_host: bool,
+        full_packet: u32,
         service: Service,
         buffer: Option<usize>,
     ) -> Self {

@@ -5,7 +5,8 @@ use weft_switching::Kind;
 use weft_switching::smoc::address;
 use weft_transport::mptcp::{Join, Options};
 
-use crate::packet::{PacketId, Slab};
+use crate::packet::PacketId;
+use crate::packet::slab::Slab;
 
 /// The controller's view of a packet.
 pub fn shown(packets: &Slab, id: PacketId) -> Packet {

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::event_queue::EventQueue;
 use crate::huge;
 use crate::network::Network;
-use crate::packet::prefetch_all;
+use crate::prefetch::prefetch_all;
 use crate::timer::Timer;
 
 /// Ends for which there is room at first.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::pacer::Pacer;
 use crate::network::Network;
-use crate::packet::prefetch_all;
+use crate::prefetch::prefetch_all;
 
 /// A [`Pacer`] for each link, added when a sender needs it.
 #[derive(Default)]

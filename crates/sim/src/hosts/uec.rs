@@ -12,7 +12,8 @@ use super::protocol::{End, Opening, PacketOf, Protocol, template};
 use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
-use crate::packet::{Content, PacketId, prefetch};
+use crate::packet::{Content, PacketId};
+use crate::prefetch::prefetch;
 
 /// DSCP of answers: class selector 6, an urgent queue.
 const ANSWER_DSCP: u8 = 48;

@@ -62,8 +62,8 @@ impl<'a> GrowthTest<'a> {
         let (from, to) = if plan.measure.is_whole { whole } else { plan.measure.window };
         let span = first.zip(last).map(|(first, last)| (first.start.max(from), last.start.min(to)));
         let span = span.filter(|(from, to)| from < to);
-        let (span, late) = span.map_or((None, None), |span| {
-            let (span, late) = after_events(plan.events.iter().map(|event| event.at), span);
+        let (span, late) = span.map_or((None, None), |(first, last)| {
+            let (span, late) = after_events(plan.events.iter().map(|event| event.at), first, last);
             (Some(span), late)
         });
         Self {
@@ -255,7 +255,8 @@ impl<'a> GrowthTest<'a> {
 /// event.
 fn after_events(
     events: impl DoubleEndedIterator<Item = Time>,
-    (from, to): (Time, Time),
+    from: Time,
+    to: Time,
 ) -> ((Time, Time), Option<Time>) {
     let mut within = events.filter(|at| *at > Time::ZERO && *at > from && *at < to);
     let Some(last) = within.next_back() else { return ((from, to), None) };
@@ -371,7 +372,11 @@ mod tests {
             (vec![120, 195], (span, Some(at(195)))),
             (vec![195, 220], (span, Some(at(195)))),
         ] {
-            assert_eq!(after_events(events.iter().map(|event| at(*event)), span), expected, "{events:?}");
+            assert_eq!(
+                after_events(events.iter().map(|event| at(*event)), span.0, span.1),
+                expected,
+                "{events:?}"
+            );
         }
     }
 

@@ -231,7 +231,7 @@ impl<'a> Trial<'a> {
         let ecmp = Ecmp::new(Arc::clone(&routes), self.seed, &self.scheme);
         self.outcome(|setup, seen| {
             let paths = DistinctPaths::new(self.fabric, &ecmp);
-            engine::run_selecting::<P>(setup, routes, &ecmp, (&(), &paths), &Progress::default(), seen)
+            engine::run_selecting::<P>(setup, routes, &ecmp, &(), &paths, &Progress::default(), seen)
         })
     }
 

@@ -1,141 +1,16 @@
-//! Packets: 64 bytes each in one slab, so that a hop touches one cache line of the packet.
+//! [`Slab`]: all packets of a partition, 64 bytes each, so that a hop touches one cache line of the packet.
 
 use weft_switching::Header;
 use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Flags, Segment};
-use weft_units::{Duration, LinkId, Time};
+use weft_units::{Duration, Time};
 
+use super::{Content, DetachedPacket, Extra, Metadata, NOBODY, Packet, PacketId, Way};
 use crate::huge;
+use crate::prefetch::prefetch;
 
-/// Number of a packet in the [`Slab`].
-pub type PacketId = u32;
-
-/// No link: the switch decides when the packet arrives.
-pub const UNDECIDED: u32 = u32::MAX;
-
-/// A packet, and the link on which the next switch will send it, or [`UNDECIDED`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bound {
-    /// The packet.
-    pub packet: PacketId,
-    /// The link.
-    pub egress: u32,
-}
-
-impl Bound {
-    /// A packet about which the next switch has not decided.
-    pub const fn undecided(packet: PacketId) -> Self {
-        Self { packet, egress: UNDECIDED }
-    }
-}
-
-/// Flag in a packet's endpoint number: every link observes the packet.
-pub const WATCHED: u32 = 1 << 31;
 /// Packets for which a slab has room at first.
 const FIRST_PACKETS: usize = 1 << 10;
-/// The owner of a packet that belongs to no connection; such packets are watched, too.
-const NOBODY: u32 = u32::MAX;
-
-/// The links that a followed packet has crossed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Way {
-    /// Its number among the followed packets of its connection, from 1.
-    pub number: u32,
-    /// The links in order, at most [`Way::MAX`].
-    pub links: Vec<LinkId>,
-}
-
-impl Way {
-    /// The maximum number of links recorded.
-    pub const MAX: usize = 64;
-}
-
-/// Data that a segment carries besides TCP's fields.
-#[derive(Clone, Debug, Default)]
-pub struct Metadata {
-    /// A Multipath TCP option.
-    pub options: Options,
-    /// The address at the destination, if hosts use several.
-    pub address: u8,
-    /// The links crossed so far, if the packet is followed.
-    pub way: Option<Box<Way>>,
-}
-
-impl Metadata {
-    #[inline(always)]
-    fn is_nothing(&self) -> bool {
-        self.options == Options::None && self.way.is_none()
-    }
-}
-
-/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and a [`Metadata`].
-#[derive(Clone, Debug, Default)]
-struct Extra {
-    ts_val: u32,
-    ts_ecr: u32,
-    sack_count: u8,
-    sacks: [(u32, u32); 4],
-    metadata: Metadata,
-}
-
-/// Data that a packet of a protocol other than TCP carries besides its header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Content {
-    /// The protocol's fields.
-    pub words: [u32; 4],
-    /// Further data, in the lower 30 bits.
-    pub note: u32,
-}
-
-/// A packet outside of a slab, on its way to another one.
-#[derive(Clone, Debug)]
-pub struct DetachedPacket {
-    packet: Packet,
-    sent: Time,
-    extra: Option<Box<Extra>>,
-}
-
-impl DetachedPacket {
-    /// The header that switches see.
-    pub const fn header(&self) -> &Header {
-        &self.packet.header
-    }
-}
-
-/// A packet in flight or in a queue.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Packet {
-    /// The header that switches see.
-    pub header: Header,
-    seq: u32,
-    ack: u32,
-    /// The timestamps; `ts_val` is the number of the [`Extra`] if there is one.
-    ts_val: u32,
-    ts_ecr: u32,
-    /// The receive window in the lower 30 bits, above it [`Packet::EXTRA`] and [`Packet::RESENT`].
-    window: u32,
-    /// The destination endpoint, possibly with [`WATCHED`], or [`NOBODY`].
-    owner: u32,
-}
-
-impl Packet {
-    /// The destination endpoint, if the packet belongs to a connection.
-    #[inline]
-    pub fn endpoint(&self) -> Option<u32> {
-        if self.owner == NOBODY { None } else { Some(self.owner & !WATCHED) }
-    }
-
-    /// Whether every link observes the packet: it is part of a handshake, belongs to no connection, or
-    /// shows its flow's path.
-    #[inline]
-    pub fn is_watched(&self) -> bool {
-        self.owner & WATCHED != 0
-    }
-
-    const EXTRA: u32 = 1 << 31;
-    const RESENT: u32 = 1 << 30;
-}
 
 /// A packet in a cache line of its own.
 #[derive(Clone, Copy, Default)]
@@ -410,28 +285,6 @@ impl Slab {
         self.packets.len() * (size_of::<Slot>() + size_of::<Time>())
             + self.extras.capacity() * size_of::<Extra>()
             + (self.free.capacity() + self.free_extras.capacity()) * size_of::<u32>()
-    }
-}
-
-/// Prefetches `data` into the cache; a hint without effect on any result.
-#[inline(always)]
-pub fn prefetch<T>(data: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address has no effect that a program can observe.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(data.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = data;
-}
-
-/// Prefetches all cache lines of `data`.
-#[inline(always)]
-pub fn prefetch_all<T>(data: &T) {
-    let start: *const u8 = std::ptr::from_ref(data).cast();
-    for line in (0..size_of::<T>()).step_by(64) {
-        prefetch(start.wrapping_add(line));
     }
 }
 

@@ -1,12 +1,14 @@
 //! [`Partition`]: some nodes of the fabric and all links that leave them. Its loop is the engine's hot path: one event
 //! per packet and hop.
 
+mod resolution;
+mod starting;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
-use weft_switching::{DropReason, Forwarding, Header, Kind};
-use weft_traffic::Point;
+use weft_switching::{DropReason, Forwarding};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
@@ -18,11 +20,10 @@ use crate::journal::{FlowNumber, News, SideReport};
 use crate::line::FarEnd;
 use crate::network::Network;
 use crate::packet::PacketId;
-use crate::resolver::{self, Question, Resolver};
+use crate::resolver::Resolver;
 use crate::switches::Switches;
 use crate::timer::Timer;
 use crate::trace::TraceEvent;
-use crate::waiting::Ready;
 
 /// A notice from the engine to a partition about a flow, one lookahead after the event that caused it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -244,122 +245,6 @@ impl<'a, H: Hosts> Partition<'a, H> {
             Timer::Notice => self.heed(world),
         }
         true
-    }
-
-    /// Starts the next flow that waits for no other.
-    fn start(&mut self, world: &World<'_>) {
-        let number = self.starts[self.next];
-        self.next += 1;
-        if let Some(next) = self.starts.get(self.next) {
-            let start = world.flows[*next as usize].start;
-            self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
-        }
-        self.begin(number, world);
-    }
-
-    /// Starts the flows that wait for points that other flows have reached at hosts of this partition. Where the waiting flow
-    /// is at another host, in this partition or not, the engine starts it a lookahead later.
-    #[cold]
-    fn go_on(&mut self, world: &World<'_>) {
-        for (flow, point) in std::mem::take(&mut self.net.reached) {
-            for (edge, _, is_here) in world.waiting.after(flow, point) {
-                if is_here {
-                    self.meet(edge, world);
-                } else {
-                    self.net.journal.is_urgent = true;
-                }
-            }
-        }
-    }
-
-    /// The need of an edge is met, now.
-    fn meet(&mut self, edge: u32, world: &World<'_>) {
-        let mut met = vec![(edge, self.net.now)];
-        while let Some((edge, at)) = met.pop() {
-            match world.waiting.meet(edge, at) {
-                Some((Ready::Flow(flow), start)) => {
-                    self.net.queue.schedule(Timer::Begin(flow).into(), start, Order::Scheduled);
-                }
-                Some((Ready::Edges(edges), reached)) => {
-                    met.extend(edges.rev().map(|edge| (edge, reached)));
-                }
-                None => {}
-            }
-        }
-    }
-
-    /// Starts a flow.
-    fn begin(&mut self, number: FlowNumber, world: &World<'_>) {
-        let flow = &world.flows[number as usize];
-        let ideal = match world.connections.continues(number) {
-            true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, flow),
-            false => self.ideal.fct(self.net.fabric, &self.shortest, flow),
-        };
-        self.begun.insert(number, (self.net.now, ideal));
-        for (edge, _, _) in world.waiting.after(number, Point::Started) {
-            self.meet(edge, world);
-        }
-        let question = (flow.src, flow.dst);
-        match &mut self.resolver {
-            Some(resolver) if !resolver.knows(question, self.net.now) => {
-                if resolver.wait(question, number) {
-                    self.ask(number, world);
-                }
-            }
-            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world }),
-        }
-    }
-
-    /// Sends an ARP Request from the source of flow `number` and schedules the retry.
-    fn ask(&mut self, number: FlowNumber, world: &World<'_>) {
-        let flow = &world.flows[number as usize];
-        let question: Question = (flow.src, flow.dst);
-        if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
-            return;
-        }
-        let nic = self.nics.nic(&self.net, flow, 0, None);
-        self.send_alone(nic, &resolver::request(question));
-        let again = self.net.now + resolver::RETRY;
-        self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
-    }
-
-    /// A host sends a frame that belongs to no connection.
-    fn send_alone(&mut self, link: u32, header: &Header) {
-        self.net.counters.packets_sent += 1;
-        let packet = self.net.packets.packet_without_segment(header);
-        self.net.send(link, packet);
-    }
-
-    /// Delivers a frame that belongs to no connection to a host.
-    #[cold]
-    fn deliver_alone(&mut self, host: HostId, packet: PacketId, world: &World<'_>) {
-        let header = self.net.packets.get(packet).header;
-        let node = node_of(&self.net, host);
-        let Some(sender) = header.source() else {
-            return self.net.drop(node, packet, DropReason::NotForMe);
-        };
-        self.net.trace(|_| TraceEvent::Delivered { frame: packet });
-        self.net.deliver(packet);
-        match header.kind {
-            Kind::ArpRequest if resolver::target(&header) == host => {
-                let nic = self.net.link_at(node, PortId(0));
-                self.send_alone(nic, &resolver::reply(host, sender));
-                self.learn((host, sender), world);
-            }
-            Kind::ArpReply if header.destination() == Some(host) => {
-                self.learn((host, sender), world);
-            }
-            _ => {}
-        }
-    }
-
-    /// Records that the first host knows the second's address, and opens the flows that waited for it.
-    fn learn(&mut self, question: Question, world: &World<'_>) {
-        let now = self.net.now;
-        let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
-        for flow in flows {
-            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
-        }
     }
 
     /// Gives the partition a notice for `at`, which is not in its past.

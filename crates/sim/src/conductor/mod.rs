@@ -1,28 +1,27 @@
 //! [`Conductor`]: leads a run from window to window, and does in between what concerns more than one partition: faults,
 //! samples, the central controller, the flows' records, the end of the run.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+mod faults;
+mod report;
 
-use weft_fabric::EqualCost;
-use weft_scenario::LinkChange;
-use weft_switching::Forwarding;
-use weft_units::{Duration, LinkId, Time};
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use weft_units::{Duration, Time};
 
 use crate::central::ControlPlane;
 use crate::control_message::Effect;
-use crate::deadlock::{Deadlock, PausedQueues};
+use crate::deadlock::Deadlock;
 use crate::effects::{carry_out, flow_counts};
-use crate::fault::FaultKind;
 use crate::flow_ledger::{FlowLedger, LedgerAction};
-use crate::hosts::{Hosts, Place};
+use crate::hosts::Hosts;
 use crate::journal::{Entry, FlowNumber, News, SubflowId};
 use crate::partition::{Notice, Partition};
 use crate::partition_set::PartitionSet;
-use crate::record::{Counters, LinkReport, Recorder, RunReport};
+use crate::record::Recorder;
 use crate::setup::{Progress, Setup};
-use crate::trace::{Trace, TraceEvent};
+use crate::trace::Trace;
 use crate::waiting::point_of;
 use crate::window::Window;
 
@@ -240,214 +239,6 @@ impl<'a> Conductor<'a> {
         for (node, notice) in notices {
             partitions.part_of(*node).notify(at, *notice);
             partitions.expect(at);
-        }
-    }
-
-    /// Applies a failure, restoration or change of links.
-    fn fault<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>) {
-        let faults = self.setup.faults;
-        let fault = &faults[self.next_fault];
-        self.next_fault += 1;
-        let is_visible = match &fault.kind {
-            FaultKind::Fail => self.switch(now, (&fault.links, false), partitions),
-            FaultKind::Heal => self.switch(now, (&fault.links, true), partitions),
-            FaultKind::Change(change) => self.change(now, &fault.links, change, partitions),
-        };
-        if is_visible && now > Time::ZERO && self.setup.reaction > Duration::ZERO {
-            self.reroutes.insert(now + self.setup.reaction);
-        } else if is_visible {
-            self.reroute(partitions);
-        }
-    }
-
-    /// Takes links down or up; returns that routes have to follow.
-    fn switch<H: Hosts>(
-        &mut self,
-        now: Time,
-        (links, up): (&[LinkId], bool),
-        partitions: &PartitionSet<'_, H>,
-    ) -> bool {
-        let fabric = self.setup.fabric;
-        for id in self.ledger.event(now, if up { &[] } else { links }) {
-            let source = fabric.host_node(self.setup.flows[id.flow as usize].src);
-            partitions.part_of(source).follow(id.flow, id.subflow, &partitions.world);
-        }
-        for &id in links {
-            for mut part in partitions.parts() {
-                part.net.trace(|_| TraceEvent::LinkChanged { link: id, up });
-                part.set_up(id, up, &partitions.world);
-            }
-        }
-        if let Some(central) = &mut self.central {
-            central.links_changed(now, fabric, links, up);
-        }
-        let is_up = |id: LinkId| partitions.sender_of(id).net.is_up(id);
-        let shortest = Arc::new(EqualCost::compute_where(fabric, is_up));
-        let ids = (0..fabric.links().len() as u32).map(LinkId);
-        let down = Arc::new(ids.filter(|id| !is_up(*id)).collect());
-        partitions.parts().for_each(|mut part| part.set_shortest(&shortest, &down));
-        true
-    }
-
-    /// Changes rates and losses of links; returns whether routes have to follow.
-    fn change<H: Hosts>(
-        &mut self,
-        now: Time,
-        links: &[LinkId],
-        change: &LinkChange,
-        partitions: &PartitionSet<'_, H>,
-    ) -> bool {
-        self.ledger.event(now, &[]);
-        let is_gray = change.loss.is_some() || change.blackhole.is_some();
-        let number = self.ledger.events.len() as u32;
-        for &id in links {
-            if is_gray {
-                partitions.sender_of(id).net.set_losses(id, change, self.setup.seed, number);
-            }
-            if let Some(rate) = change.rate {
-                let rate = rate.of(self.setup.fabric.link(id).rate);
-                partitions.parts().for_each(|mut part| part.net.set_rate(id, rate));
-            }
-        }
-        change.rate.is_some()
-    }
-
-    /// Recomputes the routes from the links' current states and rates.
-    fn reroute<H: Hosts>(&self, partitions: &PartitionSet<'_, H>) {
-        let is_up = |id: LinkId| partitions.sender_of(id).net.is_up(id);
-        let rate = |id: LinkId| partitions.sender_of(id).net.rate(id);
-        let routes = Arc::new(Forwarding::with_rates(self.setup.fabric, is_up, rate));
-        for mut part in partitions.parts() {
-            part.reroute(&routes, &partitions.world);
-        }
-    }
-
-    fn sample<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
-        let mut class_bytes = self.ledger.finished_bytes.clone();
-        let mut active = 0;
-        for number in self.ledger.unfinished() {
-            let flow = &self.setup.flows[number as usize];
-            let part = partitions.part_of(self.setup.fabric.host_node(flow.dst));
-            let delivered = part.delivered(number, &partitions.world);
-            active += 1;
-            class_bytes[usize::from(flow.class)] += delivered.unwrap_or(0);
-        }
-        let probe = &mut self.setup.probe;
-        let state = |id| (partitions.counters_of(id), partitions.sender_of(id).net.waiting(id));
-        self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
-        if probe.samples_switches() {
-            for node in self.setup.fabric.switches() {
-                let mut part = partitions.part_of(node);
-                let switches = &mut part.switches;
-                let number = switches.number_of(node).expect("each switch is in its partition");
-                let entries = switches.table_entries(number, now);
-                probe.sample_switch(now, node, entries, recorder);
-            }
-        }
-        self.look_for_deadlock(now, partitions);
-    }
-
-    /// Looks for queues that pause each other for ever, unless some have been found before.
-    fn look_for_deadlock<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>) {
-        if self.deadlock.is_some() || !self.setup.fabric.uses_pfc() {
-            return;
-        }
-        let mut found = PausedQueues::default();
-        partitions.parts().for_each(|part| part.net.add_paused(&mut found));
-        partitions.parts().for_each(|part| part.net.add_held(&mut found));
-        let queues = found.circle();
-        self.deadlock = (!queues.is_empty()).then_some(Deadlock { at: now, queues });
-    }
-
-    fn report_progress<H: Hosts>(&self, partitions: &PartitionSet<'_, H>, progress: &Progress) {
-        let (mut now, mut hops) = (Time::ZERO, 0);
-        for part in partitions.parts() {
-            now = now.max(part.net.now);
-            hops += part.net.counters.packet_hops;
-        }
-        progress.time_ps.store(now.ps(), Ordering::Relaxed);
-        progress.packet_hops.store(hops, Ordering::Relaxed);
-        progress.flows.store(self.ledger.finished, Ordering::Relaxed);
-    }
-
-    /// Records the remaining flows and builds the report.
-    pub fn finish<H: Hosts>(
-        &mut self,
-        partitions: &PartitionSet<'_, H>,
-        recorder: &mut dyn Recorder,
-        stopped: bool,
-    ) -> RunReport {
-        partitions.settle();
-        let fabric = self.setup.fabric;
-        let is_over = self.ledger.over == self.setup.flows.len() as u64;
-        let last = partitions.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
-        let end = if is_over { self.ledger.last_over } else { last };
-        for mut part in partitions.parts() {
-            part.net.now = last;
-            // Lines that became free after the last event, too.
-            if let Some(end) = self.end {
-                part.net.serve_all_before(end);
-            }
-        }
-        let mut started = Vec::new();
-        for part in partitions.parts() {
-            started.extend(part.started());
-        }
-        started.sort_unstable();
-        for &number in &started {
-            let flow = &self.setup.flows[number as usize];
-            for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {
-                let mut part = partitions.part_of(fabric.host_node(host));
-                if partitions.world.places.get(number, side) != Place::Gone {
-                    part.leave(number, side, &partitions.world);
-                }
-            }
-        }
-        self.join(partitions, recorder);
-        self.look_for_deadlock(end, partitions);
-        while self.window.next().is_some() {
-            self.window.read(fabric, |id| partitions.counters_of(id).wire_bytes);
-        }
-        let mut total = Counters::default();
-        let mut state_bytes = 0;
-        for mut part in partitions.parts() {
-            let net = &mut part.net;
-            net.counters.packets_in_flight = net.packets.live() as u64;
-            total.add(&net.counters);
-            state_bytes += part.memory() as u64;
-        }
-        total.packets_in_flight += self.central.as_ref().map_or(0, ControlPlane::waiting) as u64;
-        let links = (0..fabric.links().len() as u32).map(LinkId);
-        RunReport {
-            stopped,
-            end,
-            window: self.setup.window,
-            counters: total,
-            flows_started: started.len() as u64,
-            flows_finished: self.ledger.finished,
-            links: links.map(|id| self.link_report(id, partitions)).collect(),
-            events: self.ledger.events.clone(),
-            controller: self.central.as_ref().map(ControlPlane::report),
-            multipath: self.ledger.multipath,
-            deadlock: self.deadlock.clone(),
-            jobs: self.ledger.jobs.clone(),
-            state_bytes,
-        }
-    }
-
-    fn link_report<H: Hosts>(&self, id: LinkId, partitions: &PartitionSet<'_, H>) -> LinkReport {
-        let receiver = partitions.part_of(self.setup.fabric.link(id).to);
-        let floods = receiver.net.floods_of(id);
-        drop(receiver);
-        let counters = partitions.counters_of(id);
-        let sender = partitions.sender_of(id);
-        LinkReport {
-            id,
-            counters,
-            port: sender.net.port_counters(id),
-            window_bytes: self.window.bytes(id),
-            floods,
-            up: sender.net.is_up(id),
         }
     }
 }

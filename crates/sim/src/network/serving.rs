@@ -3,9 +3,9 @@
 use weft_switching::Header;
 use weft_units::{Bytes, Duration, Time};
 
+use super::{Network, line_port, mark};
 use crate::deposit::Deposit;
 use crate::line::{FarEnd, Offer};
-use crate::network::{Network, line_port, mark};
 use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
 use crate::served_port::Service;
@@ -183,7 +183,7 @@ impl Network<'_> {
     pub fn hold(&mut self, link: u32, packet: PacketId) -> Option<Deposit> {
         let header = self.packets.get(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
-        let (deposit, charged) = self.ports.hold(link, packet, (&header, wire_bytes))?;
+        let (deposit, charged) = self.ports.hold(link, packet, &header, wire_bytes)?;
         charged.into_iter().for_each(|from| self.announce(from));
         Some(deposit)
     }

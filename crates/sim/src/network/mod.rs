@@ -1,26 +1,31 @@
 //! The state that forwarding a packet changes: links with their queues, the packets, the event queue and the
 //! journal of one partition. Separate from switches and hosts, so that both can be borrowed at the same time.
 
+mod changes;
+mod occupancy;
+mod removal;
+mod sending;
+mod serving;
+
 use std::collections::BTreeMap;
 
 use weft_fabric::Fabric;
-use weft_scenario::LinkChange;
-use weft_switching::{DropReason, Header, Kind};
+use weft_switching::Header;
 use weft_traffic::Point;
 use weft_transport::Segment;
-use weft_units::{Bytes, Duration, LinkId, NodeId, PortId, Rate, Time};
+use weft_units::{LinkId, NodeId, PortId, Rate, Time};
 
-use crate::deadlock::PausedQueues;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
 use crate::gray::Gray;
-use crate::journal::{FlowNumber, Journal, Loss, News, SubflowId};
-use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
+use crate::journal::{FlowNumber, Journal, News, SubflowId};
+use crate::line::{FarEnd, Line, Span};
 use crate::link::Links;
-use crate::packet::{Bound, DetachedPacket, PacketId, Slab, Way};
+use crate::packet::slab::Slab;
+use crate::packet::{Bound, DetachedPacket, PacketId};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
-use crate::served_port::{PortCounters, Service};
+use crate::served_port::Service;
 use crate::trace::{Seen, Trace, TraceEvent};
 use crate::turns::Turns;
 use crate::waiting::point_of;
@@ -147,7 +152,7 @@ impl<'a> Network<'a> {
             }
         }
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
-        let ports = Ports::new(fabric, (seed, full_packet), &ids, |node| division.part_of(node) == part);
+        let ports = Ports::new(fabric, seed, full_packet, &ids, |node| division.part_of(node) == part);
         let has_timed = ports.has_timed();
         let leaves = if has_timed { 2 * lines.len() } else { lines.len() };
         let mut links = Links::new(fabric, &lines);
@@ -195,16 +200,6 @@ impl<'a> Network<'a> {
     /// The number of the link at `port` of `node`, which is in this partition.
     pub fn link_at(&self, node: NodeId, port: PortId) -> u32 {
         self.first_link[node.index()] + u32::from(port.0)
-    }
-
-    /// The counters of link `id`.
-    pub fn counters_of(&self, id: LinkId) -> LinkCounters {
-        self.links.counters(self.numbers[id.index()], self.now)
-    }
-
-    /// The flooded frames on link `id`.
-    pub fn floods_of(&self, id: LinkId) -> FloodCounters {
-        self.floods[self.numbers[id.index()] as usize]
     }
 
     /// Whether link `id` is up.
@@ -293,7 +288,7 @@ impl<'a> Network<'a> {
                 let (ids, fabric) = (&self.ids, self.fabric);
                 self.queue.renew(first, |leaf| match turns.of_leaf(leaf) {
                     Some(turn) => turns.get(turn).map_or((0, Time::MAX), |turn| (turn.port, turn.at)),
-                    None => leaf_due(leaf, links, ports, (ids, fabric)),
+                    None => leaf_due(leaf, links, ports, ids, fabric),
                 });
                 return self.queue.first_leaf();
             }
@@ -305,48 +300,8 @@ impl<'a> Network<'a> {
     #[cold]
     fn first_distant(&self) -> Time {
         let leaves = 0..self.links.count() * if self.has_timed { 2 } else { 1 };
-        let due = |leaf| leaf_due(leaf, &self.links, &self.ports, (&self.ids, self.fabric)).1;
+        let due = |leaf| leaf_due(leaf, &self.links, &self.ports, &self.ids, self.fabric).1;
         leaves.map(due).min().unwrap_or(Time::MAX).min(self.turns.first())
-    }
-
-    /// Takes in a packet from another partition.
-    pub fn enter(&mut self, crossing: Crossing) {
-        let link = self.numbers[crossing.link.index()];
-        let packet = self.packets.put(crossing.detached);
-        self.ports.record_link(link, packet);
-        if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
-            self.queue.bring_forward(link, self.links.far_port(link), arrival);
-        }
-    }
-
-    /// Enqueues a packet on `link`, or drops it. Returns whether it was accepted.
-    #[inline(always)]
-    pub fn send(&mut self, link: u32, packet: PacketId) -> bool {
-        self.send_on(link, Bound::undecided(packet))
-    }
-
-    /// Enqueues a packet for which the next switch may have decided already.
-    #[inline(always)]
-    pub fn send_on(&mut self, link: u32, bound: Bound) -> bool {
-        let packet = bound.packet;
-        self.trace(|net| {
-            let header = net.packets.get(packet).header;
-            TraceEvent::Sent { frame: packet, link: net.id(link), header }
-        });
-        let header = &mut self.packets.get_mut(packet).header;
-        match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
-            Offer::First(arrival, port) => {
-                self.queue.bring_forward(link, port.into(), arrival);
-                true
-            }
-            Offer::Queued => true,
-            Offer::Leaves(arrival) => {
-                self.leave(link, arrival, packet);
-                true
-            }
-            Offer::Full => self.refuse(link, packet, DropReason::QueueFull),
-            Offer::Refused => self.send_aside(link, bound),
-        }
     }
 
     /// Hands a packet to the partition at the far end of `link`.
@@ -357,243 +312,15 @@ impl<'a> Network<'a> {
         self.first_leaving = self.first_leaving.min(arrival);
     }
 
-    #[cold]
-    fn refuse(&mut self, link: u32, packet: PacketId, reason: DropReason) -> bool {
-        self.lose(self.id(link), packet, reason);
-        false
-    }
-
-    /// [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
-    #[cold]
-    #[inline(never)]
-    fn send_aside(&mut self, link: u32, bound: Bound) -> bool {
-        let packet = bound.packet;
-        if !self.links.is_up(link) {
-            return self.refuse(link, packet, DropReason::LinkDown);
-        }
-        let header = &self.packets.get(packet).header;
-        if let Some(gray) = self.grays.get_mut(&link)
-            && let Some(reason) = gray.draw_loss(header)
-        {
-            let event = gray.event_of(reason);
-            self.drop_because(Err(self.id(link)), packet, (reason, Some(event)));
-            return false;
-        }
-        if self.ports.get(link).is_none() {
-            let header = &mut self.packets.get_mut(packet).header;
-            match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
-                Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
-                Offer::Leaves(arrival) => self.leave(link, arrival, packet),
-                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull),
-                Offer::Queued | Offer::Refused => {}
-            }
-            return true;
-        }
-        match self.send_served(link, packet) {
-            None => true,
-            Some(lost) => {
-                let is_it = lost == packet;
-                self.refuse(link, lost, DropReason::QueueFull);
-                !is_it
-            }
-        }
-    }
-
-    /// When the last packet accepted by `link` will have left, if flow control does not pause it.
-    pub fn departure(&self, link: u32) -> Time {
-        let waiting = self.ports.get(link).map_or(Duration::ZERO, |port| port.queues.time());
-        self.links.busy_until(link) + waiting
-    }
-
-    /// A watched packet has crossed `link`, to a host if it `ends`.
-    #[cold]
-    pub fn observe(&mut self, link: u32, packet: PacketId) {
-        let (at, id) = (link as usize, self.id(link));
-        let header = &self.packets.get(packet).header;
-        let bytes = u64::from(self.links.wire_bytes(link, header.ip_bytes));
-        let floods = &mut self.floods[at];
-        if explores(header) {
-            floods.explorations += 1;
-            floods.exploration_bytes += bytes;
-        } else if header.dst.is_group() && header.kind != Kind::Hello {
-            floods.broadcasts += 1;
-            floods.broadcast_bytes += bytes;
-        } else if let Some(way) = self.packets.way(packet).filter(|way| way.links.len() < Way::MAX) {
-            way.links.push(id);
-        }
-    }
-
-    /// Drops a packet at `node`.
-    #[cold]
-    pub fn drop(&mut self, node: NodeId, packet: PacketId, reason: DropReason) {
-        self.drop_because(Ok(node), packet, (reason, None));
-    }
-
-    /// Drops a packet that link `id` refused or lost.
-    #[cold]
-    pub fn lose(&mut self, id: LinkId, packet: PacketId, reason: DropReason) {
-        self.drop_because(Err(id), packet, (reason, None));
-    }
-
-    /// Drops a packet at a node or at a link; if the link lost it silently, because of the event with this number.
-    fn drop_because(
-        &mut self,
-        place: Result<NodeId, LinkId>,
-        packet: PacketId,
-        (reason, gray_event): (DropReason, Option<u32>),
-    ) {
-        self.trace(|net| {
-            let seen = net.seen(packet);
-            TraceEvent::Dropped { frame: packet, reason, link: place.err(), seen }
-        });
-        let node = place.unwrap_or_else(|id| self.fabric.link(id).from);
-        self.counters.count_drop(reason);
-        if let Some(owner) = self.subflow_of(packet)
-            && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)
-        {
-            let header = &self.packets.get(packet).header;
-            // Only the headers of a trimmed packet are left.
-            let has_data = header.payload > 0 || header.is_trimmed() && header.kind == Kind::Other;
-            let is_control = header.kind.is_control();
-            let followed = self.packets.way(packet).is_some();
-            let loss = Loss { reason, has_data, followed, is_control, gray_event };
-            self.report(node, News::Dropped(owner, loss));
-        }
-        self.packets.remove(packet);
-    }
-
-    /// Removes a packet that has reached its destination.
-    pub fn deliver(&mut self, packet: PacketId) {
-        self.counters.packets_delivered += 1;
-        self.packets.remove(packet);
-    }
-
-    /// Copies a packet, for a flood.
-    pub fn copy(&mut self, packet: PacketId) -> PacketId {
-        self.counters.packets_copied += 1;
-        let copy = self.packets.duplicate(packet);
-        self.ports.record_made(copy, Some(packet));
-        copy
-    }
-
-    /// Takes a link down or up, if one of its ends is here; returns the packets lost on it.
-    pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
-        let number = self.numbers[id.index()];
-        if number == ELSEWHERE {
-            return Vec::new();
-        }
-        if up {
-            self.links.heal(number);
-            self.resume_flow_control(number);
-            return Vec::new();
-        }
-        // What becomes free now is not sent any more, in any partition.
-        self.serve_before(number, self.now);
-        self.queue.clear(number);
-        let mut lost = self.links.fail(number, self.now);
-        if self.ports.get(number).is_some_and(|port| port.service != Service::Lazy) {
-            self.queue.clear(self.links.count() + number);
-        }
-        lost.extend(self.clear_port(number));
-        lost
-    }
-
-    /// Changes the losses of link `id`, whose sending end is here, in the run with `seed`; `event` is the number of the event
-    /// (from 1).
-    pub fn set_losses(&mut self, id: LinkId, change: &LinkChange, seed: u64, event: u32) {
-        let link = self.numbers[id.index()];
-        let gray = self.grays.entry(link).or_insert_with(|| Gray::new(seed, id));
-        gray.change(self.now, change, event);
-        let is_gray = !gray.is_healthy();
-        if !is_gray {
-            self.grays.remove(&link);
-        }
-        self.links.set_aside(link, is_gray || self.ports.get(link).is_some());
-    }
-
-    /// Changes the rate of link `id`, if one of its ends is here.
-    pub fn set_rate(&mut self, id: LinkId, new: Rate) {
-        let link = self.numbers[id.index()];
-        if link == ELSEWHERE {
-            return;
-        }
-        // What becomes free now is sent at the new rate.
-        self.serve_before(link, self.now);
-        let old = self.rate(id);
-        self.rates.insert(link, new);
-        if let Some(port) = self.ports.get_mut(link) {
-            port.queues.set_rate(new);
-        }
-        self.links.set_rate(link, self.now, (old, new));
-        let due = self.links.first_arrival(link);
-        if due < Time::MAX {
-            self.queue.set(link, self.links.far_port(link), due);
-        }
-        if self.ports.get(link).is_some_and(|port| port.line_busy) {
-            self.set_line(link, self.links.busy_until(link));
-        }
-        self.time_line(link);
-    }
-
     /// The rate of link `id`, one of whose ends is here.
     pub fn rate(&self, id: LinkId) -> Rate {
         let changed = self.rates.get(&self.numbers[id.index()]);
         changed.copied().unwrap_or_else(|| self.fabric.link(id).rate)
     }
 
-    /// Bytes that have not left the port of `link` yet.
-    pub fn backlog(&self, link: u32) -> Bytes {
-        match self.ports.get(link) {
-            None => self.links.backlog(link, self.now),
-            Some(port) if port.service == Service::Coupled => {
-                self.links.backlog(link, self.now) + Bytes(port.queues.waiting().0)
-            }
-            // Whichever of them have been served.
-            Some(port) => self.links.backlog_with(link, self.now, port.queues.time()),
-        }
-    }
-
-    /// Bytes of a traffic class that have not left the port of `link` yet, and those of the packet that is leaving.
-    pub fn backlog_of(&self, link: u32, class: usize) -> u64 {
-        self.links.backlog(link, self.now).0 + self.ports.get(link).map_or(0, |port| port.queues.of(class).0)
-    }
-
-    /// The traffic class of packets with this header at the port of `link`.
-    pub fn class_at(&self, link: u32, header: &Header) -> usize {
-        self.ports.get(link).map_or(0, |port| port.class_of(header))
-    }
-
-    /// Bytes and packets waiting at link `id`.
-    pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
-        let link = self.numbers[id.index()];
-        let packets = self.waiting_beside(link).map(|(_, packets)| packets);
-        (self.backlog(link), packets.unwrap_or_else(|| self.links.waiting(link, self.now)))
-    }
-
-    /// Bytes and packets in the queues of a port that has several.
-    fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
-        self.ports.get(link).map(|port| port.queues.waiting())
-    }
-
     /// The link of the same cable in the other direction, both of whose ends are of one switch or host of the partition.
     pub fn back(&self, link: u32) -> u32 {
         self.numbers[self.id(link).reverse().index()]
-    }
-
-    /// The counters of the port of link `id`, if it may cut packets or be paused.
-    pub fn port_counters(&self, id: LinkId) -> Option<PortCounters> {
-        let trims = self.fabric.link(id).queue.trim;
-        self.ports.counters(self.numbers[id.index()], trims, self.now)
-    }
-
-    /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
-    pub fn add_paused(&self, found: &mut PausedQueues) {
-        self.ports.add_paused(self.fabric, &self.ids, found);
-    }
-
-    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
-    pub fn add_held(&self, found: &mut PausedQueues) {
-        self.ports.add_held(self.fabric, &self.ids, found);
     }
 
     /// Bytes of memory held.
@@ -604,7 +331,7 @@ impl<'a> Network<'a> {
 }
 
 /// The port of a leaf's link at its far end, and when the leaf is due.
-fn leaf_due(leaf: u32, links: &Links, ports: &Ports, (ids, fabric): (&[LinkId], &Fabric)) -> (u32, Time) {
+fn leaf_due(leaf: u32, links: &Links, ports: &Ports, ids: &[LinkId], fabric: &Fabric) -> (u32, Time) {
     let Some(line) = leaf.checked_sub(links.count()) else {
         return (links.far_port(leaf), links.first_arrival(leaf));
     };
@@ -629,14 +356,4 @@ pub fn mark(header: &mut Header) -> bool {
         header.traffic_class |= Header::CE;
     }
     capable
-}
-
-/// Whether switches flood the frame to find or measure paths.
-const fn explores(header: &Header) -> bool {
-    match header.kind {
-        Kind::PathRequest | Kind::RecoveryRequest | Kind::Probe => true,
-        // A Path Fail about a flow follows the flow's path.
-        Kind::PathFail => !header.is_about_flow(),
-        _ => false,
-    }
 }

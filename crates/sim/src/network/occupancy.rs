@@ -1,0 +1,78 @@
+//! How much waits in the queues of a [`Network`], and counters of its links.
+
+use weft_switching::Header;
+use weft_units::{Bytes, Duration, LinkId, Time};
+
+use super::Network;
+use crate::deadlock::PausedQueues;
+use crate::line::LinkCounters;
+use crate::record::FloodCounters;
+use crate::served_port::{PortCounters, Service};
+
+impl Network<'_> {
+    /// When the last packet accepted by `link` will have left, if flow control does not pause it.
+    pub fn departure(&self, link: u32) -> Time {
+        let waiting = self.ports.get(link).map_or(Duration::ZERO, |port| port.queues.time());
+        self.links.busy_until(link) + waiting
+    }
+
+    /// Bytes that have not left the port of `link` yet.
+    pub fn backlog(&self, link: u32) -> Bytes {
+        match self.ports.get(link) {
+            None => self.links.backlog(link, self.now),
+            Some(port) if port.service == Service::Coupled => {
+                self.links.backlog(link, self.now) + Bytes(port.queues.waiting().0)
+            }
+            // Whichever of them have been served.
+            Some(port) => self.links.backlog_with(link, self.now, port.queues.time()),
+        }
+    }
+
+    /// Bytes of a traffic class that have not left the port of `link` yet, and those of the packet that is leaving.
+    pub fn backlog_of(&self, link: u32, class: usize) -> u64 {
+        self.links.backlog(link, self.now).0 + self.ports.get(link).map_or(0, |port| port.queues.of(class).0)
+    }
+
+    /// The traffic class of packets with this header at the port of `link`.
+    pub fn class_at(&self, link: u32, header: &Header) -> usize {
+        self.ports.get(link).map_or(0, |port| port.class_of(header))
+    }
+
+    /// Bytes and packets waiting at link `id`.
+    pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
+        let link = self.numbers[id.index()];
+        let packets = self.waiting_beside(link).map(|(_, packets)| packets);
+        (self.backlog(link), packets.unwrap_or_else(|| self.links.waiting(link, self.now)))
+    }
+
+    /// Bytes and packets in the queues of a port that has several.
+    fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
+        self.ports.get(link).map(|port| port.queues.waiting())
+    }
+
+    /// The counters of link `id`.
+    pub fn counters_of(&self, id: LinkId) -> LinkCounters {
+        self.links.counters(self.numbers[id.index()], self.now)
+    }
+
+    /// The flooded frames on link `id`.
+    pub fn floods_of(&self, id: LinkId) -> FloodCounters {
+        self.floods[self.numbers[id.index()] as usize]
+    }
+
+    /// The counters of the port of link `id`, if it may cut packets or be paused.
+    pub fn port_counters(&self, id: LinkId) -> Option<PortCounters> {
+        let trims = self.fabric.link(id).queue.trim;
+        self.ports.counters(self.numbers[id.index()], trims, self.now)
+    }
+
+    /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
+    pub fn add_paused(&self, found: &mut PausedQueues) {
+        self.ports.add_paused(self.fabric, &self.ids, found);
+    }
+
+    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
+    pub fn add_held(&self, found: &mut PausedQueues) {
+        self.ports.add_held(self.fabric, &self.ids, found);
+    }
+}

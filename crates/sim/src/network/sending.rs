@@ -1,0 +1,92 @@
+//! How [`Network`] takes packets in: from nodes, and from other partitions.
+
+use weft_switching::DropReason;
+
+use super::{Crossing, Network, mark};
+use crate::line::Offer;
+use crate::packet::{Bound, PacketId};
+use crate::trace::TraceEvent;
+
+impl Network<'_> {
+    /// Takes in a packet from another partition.
+    pub fn enter(&mut self, crossing: Crossing) {
+        let link = self.numbers[crossing.link.index()];
+        let packet = self.packets.put(crossing.detached);
+        self.ports.record_link(link, packet);
+        if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
+            self.queue.bring_forward(link, self.links.far_port(link), arrival);
+        }
+    }
+
+    /// Enqueues a packet on `link`, or drops it. Returns whether it was accepted.
+    #[inline(always)]
+    pub fn send(&mut self, link: u32, packet: PacketId) -> bool {
+        self.send_on(link, Bound::undecided(packet))
+    }
+
+    /// Enqueues a packet for which the next switch may have decided already.
+    #[inline(always)]
+    pub fn send_on(&mut self, link: u32, bound: Bound) -> bool {
+        let packet = bound.packet;
+        self.trace(|net| {
+            let header = net.packets.get(packet).header;
+            TraceEvent::Sent { frame: packet, link: net.id(link), header }
+        });
+        let header = &mut self.packets.get_mut(packet).header;
+        match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
+            Offer::First(arrival, port) => {
+                self.queue.bring_forward(link, port.into(), arrival);
+                true
+            }
+            Offer::Queued => true,
+            Offer::Leaves(arrival) => {
+                self.leave(link, arrival, packet);
+                true
+            }
+            Offer::Full => self.refuse(link, packet, DropReason::QueueFull),
+            Offer::Refused => self.send_aside(link, bound),
+        }
+    }
+
+    /// [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
+    #[cold]
+    #[inline(never)]
+    fn send_aside(&mut self, link: u32, bound: Bound) -> bool {
+        let packet = bound.packet;
+        if !self.links.is_up(link) {
+            return self.refuse(link, packet, DropReason::LinkDown);
+        }
+        let header = &self.packets.get(packet).header;
+        if let Some(gray) = self.grays.get_mut(&link)
+            && let Some(reason) = gray.draw_loss(header)
+        {
+            let event = gray.event_of(reason);
+            self.drop_because(Err(self.id(link)), packet, reason, Some(event));
+            return false;
+        }
+        if self.ports.get(link).is_none() {
+            let header = &mut self.packets.get_mut(packet).header;
+            match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
+                Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
+                Offer::Leaves(arrival) => self.leave(link, arrival, packet),
+                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull),
+                Offer::Queued | Offer::Refused => {}
+            }
+            return true;
+        }
+        match self.send_served(link, packet) {
+            None => true,
+            Some(lost) => {
+                let is_it = lost == packet;
+                self.refuse(link, lost, DropReason::QueueFull);
+                !is_it
+            }
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, link: u32, packet: PacketId, reason: DropReason) -> bool {
+        self.lose(self.id(link), packet, reason);
+        false
+    }
+}
