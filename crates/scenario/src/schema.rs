@@ -8,7 +8,7 @@ use weft_switching::{Descriptor, Schemes};
 use weft_transport::Protocol;
 use weft_units::{ParamInfo, ParamKind, Range};
 
-use crate::section::{Key, Kind};
+use crate::key::{Key, Kind};
 use crate::sections::cable::CABLE_KEYS;
 use crate::sections::links::LINK_KEYS;
 use crate::sections::shapes::SHAPES;

@@ -4,8 +4,9 @@
 use weft_switching::{Descriptor, SchemeSpec, Schemes};
 
 use crate::diagnostic::{Problem, Problems};
+use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest, suggest};
-use crate::section::{Key, Kind, Section, key};
+use crate::section::Section;
 use crate::sections::event::{EventSettings, check_order};
 use crate::sections::fabric::FabricSettings;
 use crate::sections::measure::Measure;

@@ -5,7 +5,8 @@ use weft_units::{Duration, Rate};
 
 use super::links::{LINK_KEYS, LinkSettings};
 use crate::diagnostic::{Problem, Problems};
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 
 /// The keys of a `[[fabric.link]]`, in addition to those of every link.
 pub(crate) const CABLE_KEYS: &[Key] = &[

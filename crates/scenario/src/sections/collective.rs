@@ -5,7 +5,8 @@ use weft_traffic::{Algorithm, Collective, Placement, Ranks, Reuse};
 use weft_units::{Bytes, Duration};
 
 use super::Resolver;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::tree::Value;
 
 /// The keys of a collective, besides `start` and `jitter`.

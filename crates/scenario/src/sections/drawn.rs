@@ -6,7 +6,8 @@ use weft_units::Duration;
 use super::Resolver;
 use super::pairs::{self, PairsSettings};
 use super::sizes::{self, SizesSettings};
-use crate::section::{Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::Section;
 use crate::tree::shown;
 
 /// The keys of a group with random flows.

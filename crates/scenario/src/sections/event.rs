@@ -7,8 +7,9 @@ use super::Resolver;
 use super::link_set::{LINKS, LinkSet};
 use crate::change::{Cables, Change, Event, LinkChange, NewRate};
 use crate::diagnostic::{Problem, Problems};
+use crate::key::{Key, Kind, key};
 use crate::nearest::list;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 use crate::tree::{Value, shown};
 

@@ -10,8 +10,9 @@ use super::served::{BUFFER_KEYS, buffer};
 use super::shapes::{KIND, SHAPES, Shape, kinds};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
+use crate::key::{Key, Kind, key};
 use crate::nearest::list;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 
 /// The keys of every shape.

@@ -8,8 +8,9 @@ use weft_units::{Bytes, Duration, Time};
 use super::Resolver;
 use super::optional::{DSCP, PORT, dscp, port};
 use crate::diagnostic::Problem;
+use crate::key::{Key, Kind, key};
 use crate::nearest::suggest;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 use crate::tree::Value;
 

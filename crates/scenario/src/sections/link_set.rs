@@ -9,7 +9,8 @@ use super::Resolver;
 use super::cable::cable_problem;
 use crate::change::Cables;
 use crate::diagnostic::Problem;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::tree::{Value, shown};
 
 /// The forms of the links of an event.

@@ -8,7 +8,8 @@ use weft_fabric::{
 use weft_units::{Duration, Rate};
 
 use super::served::{PFC_KEYS, RED_KEYS, pfc, red};
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 
 /// The keys of every link, except its rate.

@@ -5,7 +5,8 @@ use weft_units::{Duration, Time};
 
 use super::run::{Run, positive};
 use super::sizes::pair;
-use crate::section::{Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::Section;
 
 /// The keys of `[measure]`.
 pub(crate) const KEYS: &[Key] = &[

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use weft_traffic::MAX_DSCP;
 
-use crate::section::{Kind, Section};
+use crate::key::Kind;
+use crate::section::Section;
 
 /// A DSCP.
 pub(crate) const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);

@@ -4,8 +4,9 @@ use weft_traffic::Pairs;
 
 use super::Resolver;
 use crate::diagnostic::Problem;
+use crate::key::{Key, Kind, key};
 use crate::nearest::{list, suggest};
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 use crate::tree::{Node, Value, shown};
 

@@ -2,7 +2,8 @@
 
 use weft_units::Duration;
 
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::tree::Value;
 
 /// Maximum number of seeds of a scenario.

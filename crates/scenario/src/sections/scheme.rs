@@ -7,8 +7,9 @@ use weft_switching::{Descriptor, SchemeSpec, Schemes, registry};
 use weft_transport::Protocol;
 
 use crate::diagnostic::Problem;
+use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest};
-use crate::section::{Key, Kind, Section, key};
+use crate::section::Section;
 use crate::source::Span;
 
 /// The key that names the scheme.

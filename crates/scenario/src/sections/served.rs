@@ -4,7 +4,8 @@
 use weft_fabric::{Limit, MAX_QUEUES, MarkAt, PfcSpec, RedSpec, SharedBuffer, parts_of};
 use weft_units::Bytes;
 
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::tree::shown;
 
 /// The keys of `red`.

@@ -1,6 +1,6 @@
 //! The shapes of fabrics that have a builder.
 
-use crate::section::{Key, Kind, key};
+use crate::key::{Key, Kind, key};
 
 /// A shape with a builder, and its own keys.
 pub(crate) struct Shape {

@@ -6,8 +6,10 @@ use weft_units::Bytes;
 
 use super::Resolver;
 use crate::diagnostic::Problem;
+use crate::key::{Key, Kind, key};
 use crate::nearest::suggest;
-use crate::section::{At, Key, Kind, Read, Section, key};
+use crate::reading::Read;
+use crate::section::{At, Section};
 use crate::source::Span;
 use crate::tree::{Node, Value};
 

@@ -9,7 +9,8 @@ use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, read_trace};
 use super::{Resolver, sizes};
 use crate::diagnostic::{Problem, Problems};
-use crate::section::{At, Key, Kind, Section, key};
+use crate::key::{Key, Kind, key};
+use crate::section::{At, Section};
 use crate::source::Span;
 
 /// The keys of every group.

@@ -10,9 +10,10 @@ use weft_transport::{Config, ControllerInfo, FixedTimeout, PROTOCOLS, Protocol};
 use weft_units::{Bytes, Given, ParamInfo, ParamValue};
 
 use crate::diagnostic::Problem;
+use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest};
 use crate::round_trip::longest;
-use crate::section::{Key, Kind, Section, key};
+use crate::section::Section;
 use crate::sections::congestion::Control;
 use crate::source::Span;
 use crate::tree::Entry;

@@ -1,0 +1,110 @@
+//! [`Read`]: a value that can be read from a node: a word, a number, or a quantity with its unit.
+
+use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
+use weft_traffic::{Algorithm, Arrivals, LoadOf, Placement, Reuse};
+use weft_units::{Bytes, Duration, QuantityError, Rate};
+
+use crate::tree::{Node, Value};
+
+/// A value that can be read from a node.
+pub(crate) trait Read: Sized {
+    /// Description for messages.
+    const WHAT: &'static str;
+
+    /// The words, if only these are valid.
+    const CHOICES: &'static [&'static str] = &[];
+
+    /// The value; the error adds to the fact that it is not [`WHAT`](Self::WHAT).
+    fn read(node: &Node) -> Result<Self, String>;
+}
+
+impl Read for String {
+    const WHAT: &'static str = "a string";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err("put it in quotes".into()),
+        }
+    }
+}
+
+impl Read for bool {
+    const WHAT: &'static str = "true or false";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Flag(flag) => Ok(flag),
+            _ => Err("expected true or false, without quotes".into()),
+        }
+    }
+}
+
+impl Read for u64 {
+    const WHAT: &'static str = "a whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
+            Value::Text(_) => Err("expected a number, not a string".into()),
+            _ => Err("expected a whole number".into()),
+        }
+    }
+}
+
+impl Read for u32 {
+    const WHAT: &'static str = "a whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        u64::read(node)?.try_into().map_err(|_| format!("expected at most {}", Self::MAX))
+    }
+}
+
+impl Read for f64 {
+    const WHAT: &'static str = "a number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match node.value {
+            Value::Integer(number) => Ok(number as Self),
+            Value::Float(number) if number.is_finite() => Ok(number),
+            Value::Text(_) => Err("expected a number, not a string".into()),
+            _ => Err("expected a finite number".into()),
+        }
+    }
+}
+
+/// Reads a quantity: a string with a unit.
+fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node) -> Result<T, String> {
+    match &node.value {
+        Value::Text(text) => text.parse().map_err(|error: QuantityError| error.why),
+        Value::Integer(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        Value::Float(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        _ => Err("expected a string with a unit".into()),
+    }
+}
+
+macro_rules! read_quantity {
+    ($name:ty, $what:literal) => {
+        impl Read for $name {
+            const WHAT: &'static str = $what;
+            fn read(node: &Node) -> Result<Self, String> {
+                quantity(node)
+            }
+        }
+    };
+}
+
+read_quantity!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
+read_quantity!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
+read_quantity!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
+read_quantity!(Limit, "a queue size such as \"1000 packets\" or \"150 kB\"");
+read_quantity!(HostQueue, "a queue size such as \"1000 packets\", \"unlimited\" or \"as-switches\"");
+
+macro_rules! read_words {
+    ($($name:ident)*) => {
+        $(impl Read for $name {
+            const WHAT: &'static str = String::WHAT;
+            const CHOICES: &'static [&'static str] = Self::WORDS;
+            fn read(node: &Node) -> Result<Self, String> {
+                String::read(node)?.parse()
+            }
+        })*
+    };
+}
+
+read_words!(Algorithm Arrivals LoadOf MarkAt Overhead Placement Reuse Scheduler);
