@@ -1,8 +1,7 @@
-//! [`Generator`]: the event loop that starts flows on time and runs them to completion.
+//! [`Flows`]: the flows of this machine: they start, send and receive, and end with a record.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
-use std::time::Duration;
 
 use socket2::Socket;
 use weft_poller::{Interest, Poller};
@@ -10,79 +9,52 @@ use weft_poller::{Interest, Poller};
 use crate::clock::Clock;
 use crate::connection::{Receiver, Scratch, Sender, Step};
 use crate::error::{GeneratorError, kernel};
-use crate::hosts::{check_host, raise_file_limit};
-use crate::lateness::Lateness;
 use crate::listeners::{Accepted, Listeners};
 use crate::namespace::Namespaces;
 use crate::open_flow::{End, Open};
-use crate::outcome::Outcome;
-use crate::progress::{Observer, Progress, Style};
+use crate::progress::Progress;
 use crate::record::{Lines, Record, Sample};
-use crate::signals::Signals;
 use crate::socket;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
-/// Time between opening the listeners and the start, if `start_at_ns` is not given.
-const LEAD: Duration = Duration::from_millis(20);
-/// The interval of progress reports, in picoseconds.
-const TICK_PS: u64 = 250_000_000_000;
 /// Maximum flows started, or connections accepted, per loop iteration.
 const TURN: usize = 64;
 
-/// Sends a workload.
-pub struct Generator<'a, W: Write> {
-    workload: &'a Workload,
+/// The flows of this machine.
+pub(super) struct Flows<'a, W: Write> {
+    pub(super) workload: &'a Workload,
     here: Vec<bool>,
-    clock: Clock,
-    poller: Poller,
-    /// Signals are caught until this is dropped.
-    _signals: Signals,
+    pub(super) clock: Clock,
+    pub(super) poller: Poller,
     namespaces: Namespaces,
-    listeners: Listeners,
-    records: Lines<W>,
-    observer: Observer,
+    pub(super) listeners: Listeners,
+    pub(super) records: Lines<W>,
     scratch: Scratch,
     /// For each flow, whether it has ended on this machine.
     ended: Vec<bool>,
     open: HashMap<u32, Open>,
     /// The index of the next flow to start.
     next: usize,
-    progress: Progress,
-    late: Vec<u64>,
-    congestion: BTreeSet<String>,
-    strangers: u64,
+    pub(super) progress: Progress,
+    pub(super) late: Vec<u64>,
+    pub(super) congestion: BTreeSet<String>,
+    pub(super) strangers: u64,
     /// Bytes delivered since the last sample, by class.
     delivered: Vec<u64>,
 }
 
-impl<'a, W: Write> Generator<'a, W> {
-    /// Opens the listeners of the local hosts (`here` has one entry per host) and sets the start time.
-    ///
-    /// # Errors
-    /// What prevents the run from starting. A port in use does not: only its flows fail.
-    pub fn open(
+impl<'a, W: Write> Flows<'a, W> {
+    /// The flows of `workload` with an end `here`, none of which has started.
+    pub(super) fn new(
         workload: &'a Workload,
         here: Vec<bool>,
+        clock: Clock,
+        poller: Poller,
+        namespaces: Namespaces,
+        listeners: Listeners,
         records: W,
-        style: Style,
-    ) -> Result<Self, GeneratorError> {
-        raise_file_limit();
-        let namespaces = Namespaces::open(&workload.hosts, &here);
-        let mut namespaces =
-            namespaces.map_err(|(path, source)| GeneratorError::Namespace { path, source })?;
-        for host in (0..workload.hosts.len()).filter(|&host| here[host]) {
-            check_host(workload, host, &mut namespaces)?;
-        }
-        let poller = Poller::new().map_err(kernel("epoll and timer"))?;
-        let signals = Signals::new().map_err(kernel("signals"))?;
-        poller.add(&signals, Token::Signal, Interest::Read).map_err(kernel("signals"))?;
-        let listeners = Listeners::open(workload, &here, &mut namespaces, &poller);
-        let listeners = listeners.map_err(kernel("a listener's namespace"))?;
-        let clock = match workload.start_at_ns {
-            Some(start) => Clock::starting_at(start).map_err(|ago| GeneratorError::Over { ago })?,
-            None => Clock::starting_in(LEAD),
-        };
+    ) -> Self {
         let is_here = |flow: &Flow| here[flow.src as usize] || here[flow.dst as usize];
         let ended: Vec<bool> = workload.flows.iter().map(|flow| !is_here(flow)).collect();
         let to_receive = workload.flows.iter().filter(|flow| here[flow.dst as usize]);
@@ -91,18 +63,14 @@ impl<'a, W: Write> Generator<'a, W> {
             bytes_total: to_receive.map(|flow| flow.bytes).fold(0, u64::saturating_add),
             ..Progress::default()
         };
-        let observer = Observer(style);
-        observer.ready(clock.start_ns(), progress.flows);
-        Ok(Self {
+        Self {
             workload,
             here,
             clock,
             poller,
-            _signals: signals,
             namespaces,
             listeners,
             records: Lines(records),
-            observer,
             scratch: Scratch::default(),
             ended,
             open: HashMap::new(),
@@ -112,69 +80,21 @@ impl<'a, W: Write> Generator<'a, W> {
             congestion: BTreeSet::new(),
             strangers: 0,
             delivered: vec![0; workload.classes.len()],
-        })
+        }
     }
 
-    /// Runs until all flows have ended, the time limit is reached, or the user interrupts it. Every
-    /// flow of this machine then has a record.
-    ///
-    /// # Errors
-    /// What prevents the run from continuing; records written so far are kept.
-    pub fn run(mut self) -> Result<Outcome, GeneratorError> {
-        let limit = self.workload.limit.ps();
-        let (mut armed, mut tick, mut samples) = (None, TICK_PS, 1);
-        let mut happened = Vec::new();
-        let mut interrupted = false;
-        while self.progress.finished + self.progress.failed < self.progress.flows {
-            let now = self.clock.now_ps();
-            if now >= limit {
-                break;
-            }
-            if self.clock.has_begun() {
-                self.start_due(now)?;
-            }
-            samples = self.take_samples(now, samples)?;
-            if now >= tick {
-                self.progress.elapsed_ps = now;
-                self.observer.progress(&self.progress);
-                self.records.0.flush().map_err(GeneratorError::Records)?;
-                // Others may have freed what the listeners lack.
-                self.listeners.resume(&self.poller).map_err(kernel("a listener"))?;
-                tick = now + TICK_PS;
-            }
-            let start = self.next_start().unwrap_or(limit);
-            let sample = self.workload.sample.map_or(limit, |span| (span * samples).ps());
-            let due = limit.min(start).min(sample).min(tick);
-            if armed != Some(due) {
-                self.poller.set_timer(self.clock.at_ps(due)).map_err(kernel("the timer"))?;
-                armed = Some(due);
-            }
-            if self.progress.finished + self.progress.failed == self.progress.flows {
-                break;
-            }
-            self.poller.wait(None, &mut happened).map_err(kernel("epoll"))?;
-            for token in &happened {
-                match Token::from(*token) {
-                    Token::Signal => interrupted = true,
-                    Token::Listener(at) => self.accept(at)?,
-                    Token::Sender(place) => self.send(place)?,
-                    Token::Receiver(place) => self.receive(place)?,
-                }
-            }
-            if interrupted {
-                break;
-            }
-        }
-        self.end(interrupted)
+    /// Whether all flows have ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.progress.finished + self.progress.failed == self.progress.flows
     }
 
     /// The start time of the next flow.
-    fn next_start(&self) -> Option<u64> {
+    pub(super) fn next_start(&self) -> Option<u64> {
         self.workload.flows.get(self.next).map(|flow| flow.start.ps())
     }
 
     /// Starts due flows, up to [`TURN`] of them.
-    fn start_due(&mut self, now: u64) -> Result<(), GeneratorError> {
+    pub(super) fn start_due(&mut self, now: u64) -> Result<(), GeneratorError> {
         for _ in 0..TURN {
             let Some(flow) = self.workload.flows.get(self.next).filter(|flow| flow.start.ps() <= now) else {
                 return Ok(());
@@ -226,7 +146,7 @@ impl<'a, W: Write> Generator<'a, W> {
         }
     }
 
-    fn accept(&mut self, at: u32) -> Result<(), GeneratorError> {
+    pub(super) fn accept(&mut self, at: u32) -> Result<(), GeneratorError> {
         for _ in 0..TURN {
             match self.listeners.accept(at, &self.poller).map_err(kernel("a listener"))? {
                 Accepted::Flow(place, connection) => self.accepted(place, connection)?,
@@ -258,7 +178,7 @@ impl<'a, W: Write> Generator<'a, W> {
             .map_err(kernel("a connection"))
     }
 
-    fn send(&mut self, place: u32) -> Result<(), GeneratorError> {
+    pub(super) fn send(&mut self, place: u32) -> Result<(), GeneratorError> {
         let Some(Open { record, sender: end, .. }) = self.open.get_mut(&place) else { return Ok(()) };
         let End::Here(sender) = end else { return Ok(()) };
         let step = sender.go_on(&self.clock);
@@ -282,7 +202,7 @@ impl<'a, W: Write> Generator<'a, W> {
         }
     }
 
-    fn receive(&mut self, place: u32) -> Result<(), GeneratorError> {
+    pub(super) fn receive(&mut self, place: u32) -> Result<(), GeneratorError> {
         let Some(Open { record, receiver: end, .. }) = self.open.get_mut(&place) else { return Ok(()) };
         let End::Here(receiver) = end else { return Ok(()) };
         let before = receiver.received();
@@ -341,7 +261,7 @@ impl<'a, W: Write> Generator<'a, W> {
     }
 
     /// Takes the samples that are due; returns the number of the next.
-    fn take_samples(&mut self, now: u64, mut next: u64) -> Result<u64, GeneratorError> {
+    pub(super) fn take_samples(&mut self, now: u64, mut next: u64) -> Result<u64, GeneratorError> {
         let Some(span) = self.workload.sample else { return Ok(next) };
         while (span * next).ps() <= now {
             for (class, delivered) in self.workload.classes.iter().zip(&mut self.delivered) {
@@ -354,10 +274,8 @@ impl<'a, W: Write> Generator<'a, W> {
         Ok(next)
     }
 
-    /// Writes the records of unfinished flows and returns the result.
-    fn end(mut self, interrupted: bool) -> Result<Outcome, GeneratorError> {
-        let elapsed_ps = self.clock.now_ps();
-        let why = if interrupted { "the run was interrupted" } else { "the run's time limit was reached" };
+    /// Ends all other flows with an error that begins with `why`.
+    pub(super) fn abandon(&mut self, why: &str) -> Result<(), GeneratorError> {
         for place in 0..self.workload.flows.len() {
             if self.ended[place] {
                 continue;
@@ -382,21 +300,6 @@ impl<'a, W: Write> Generator<'a, W> {
             self.open.entry(place as u32).or_insert(Open { record, sender, receiver });
             self.fail(place as u32, error)?;
         }
-        self.records.0.flush().map_err(GeneratorError::Records)?;
-        let outcome = Outcome {
-            flows: self.progress.flows,
-            finished: self.progress.finished,
-            failed: self.progress.failed,
-            bytes: self.progress.bytes,
-            elapsed_ps,
-            start_at_ns: self.clock.start_ns(),
-            interrupted,
-            strangers: self.strangers,
-            congestion: self.congestion,
-            lateness: Lateness::of(self.late),
-        };
-        outcome.lateness.warning().iter().for_each(|warning| self.observer.warning(warning));
-        self.observer.done(&outcome);
-        Ok(outcome)
+        Ok(())
     }
 }
