@@ -9,7 +9,7 @@
 //! an attribute that seems to be meant for one of these is rejected; others have no effect. What a reader leaves out is in
 //! [`Fabric::notes`].
 //!
-//! Files of other simulators have fewer attributes: `htsim.rs`, `conweave.rs`.
+//! Files of other simulators have fewer attributes: `htsim/`, `conweave.rs`.
 
 pub(crate) mod attributes;
 mod conweave;
