@@ -16,7 +16,7 @@ from ..labels import plural, visible
 from .cables import Cables
 from .codec import Port
 from .connection import Connection
-from .connection_limits import ConnectionLimits
+from .connections import Connections
 from .differences import Differences
 from .discovery import Discovery, End, Link
 from .foreign import MARK
@@ -57,16 +57,13 @@ class Service:
         self.set_up = Latency()
         self.since = loop.time()
         self._loop = loop
-        self._connections: set[Switch] = set()
-        self._ready: set[Switch] = set()
-        self._securing: set[Securing] = set()
-        self._limits = ConnectionLimits()
         self._rivals = Rivals(loop, settings.answer_s, self._refuse_claim, self._replace)
         # Later controllers win over earlier ones, whichever machine they run on (specification, section 6.3.5).
         self._generations = Generations()
         self.is_leading = settings.role == MASTER
         self._timer: asyncio.TimerHandle | None = None
         self._notices = Notices(self.name, loop.time, settings.listen)
+        self._connections = Connections(self.counts, self._notices)
         self._offenders = Offenders(loop.time, self._port_name)
         named = {} if settings.fabric is None else settings.fabric.switches
         self._names = {dpid: visible(name) for name, dpid in named.items()}
@@ -85,7 +82,9 @@ class Service:
 
         def comes() -> asyncio.Protocol:
             connection = Connection(self._loop.time, self._attach)
-            return connection if tls is None else Securing(tls, connection, self._admit, self._secured)
+            if tls is None:
+                return connection
+            return Securing(tls, connection, self._connections.admit, self._connections.secured)
 
         try:
             self._server = await self._loop.create_server(comes, address.host or None, address.port, backlog=1024)
@@ -103,11 +102,7 @@ class Service:
                 timer.cancel()
         if self._server is not None:
             self._server.close()
-        for securing in self._securing:
-            securing.give_up()
-        for switch in list(self._connections):
-            switch.stage = Stage.GONE
-            switch.close("the controller is stopping")
+        self._connections.close("the controller is stopping")
 
     def name(self, dpid: int) -> str:
         """The name of a switch in the log: that in the expected fabric, else its datapath id."""
@@ -140,14 +135,8 @@ class Service:
         if self.is_leading:
             switch.lead(self._generations.of(switch.dpid))
         else:
-            self._admitted(switch)
+            self._connections.ready(switch)
             switch.stand_by()
-
-    def _admitted(self, switch: Switch) -> None:
-        """A connection no longer counts as unready."""
-        if switch not in self._ready:
-            self._limits.ready(switch.host)
-            self._ready.add(switch)
 
     def generation(self, switch: Switch, generation: int) -> None:
         """The last generation id seen by a switch whose master may be another controller."""
@@ -155,7 +144,7 @@ class Service:
 
     def ready(self, switch: Switch, cookies: list[int], answers: list[bytes]) -> None:
         """A switch is ready."""
-        self._admitted(switch)
+        self._connections.ready(switch)
         own = sum(cookie >> 48 == MARK for cookie in cookies)
         ports = switch.ports_up()
         self._notices.ready(switch, len(ports), own)
@@ -172,7 +161,7 @@ class Service:
 
     def gone(self, switch: Switch, why: str) -> None:
         """A connection is closed."""
-        self._left(switch)
+        self._connections.leave(switch)
         next_one = self._rivals.gone(switch)
         if self.switches.get(switch.dpid) is switch:
             self._notices.gone(switch, why)
@@ -254,36 +243,8 @@ class Service:
 
     def _attach(self, connection: Connection) -> Switch:
         switch = Switch(self, connection, self.now, self.settings.probe_s)
-        self._connections.add(switch)
-        if why := self._limits.enter(switch.host):
-            self.counts["connections_refused"] += 1
-            self._notices.full(switch.host, switch.peer, why)
-            switch.close("too many connections")
+        self._connections.enter(switch)
         return switch
-
-    def _left(self, switch: Switch) -> None:
-        if switch in self._connections:
-            self._connections.discard(switch)
-            self._limits.leave(switch.host, was_ready=switch in self._ready)
-            self._ready.discard(switch)
-
-    def _admit(self, securing: Securing) -> bool:
-        """Whether a new TLS connection may start its handshake."""
-        if why := self._limits.enter(securing.host):
-            self._limits.leave(securing.host, was_ready=False)
-            self.counts["connections_refused"] += 1
-            self._notices.full(securing.host, securing.peer, why)
-            return False
-        self._securing.add(securing)
-        return True
-
-    def _secured(self, securing: Securing, why: str) -> None:
-        """A TLS handshake has succeeded, or failed (`why`)."""
-        self._securing.discard(securing)
-        self._limits.leave(securing.host, was_ready=False)
-        if why:
-            self.counts["handshakes_refused"] += 1
-            self._notices.unsecured(securing.host, securing.peer, why)
 
     def _refuse_claim(self, switch: Switch, before: Switch) -> None:
         """A connection claims the datapath id of a switch that is connected and responds."""
@@ -294,7 +255,7 @@ class Service:
     def _replace(self, switch: Switch, before: Switch) -> None:
         """A connected switch does not respond, and another connection has its datapath id."""
         self._notices.again(switch, before)
-        self._left(before)
+        self._connections.leave(before)
         before.stage = Stage.GONE
         before.close("it connected again")
         self._down(before)
@@ -355,7 +316,7 @@ class Service:
 
     def _tick(self) -> None:
         now = self.now
-        for switch in list(self._connections):
+        for switch in self._connections:
             switch.tick(now)
         self.collect()
         if self.settings.fabric is not None and self._differences.is_due(now):
