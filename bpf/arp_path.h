@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * ARP-Path: the decisions of crates/switching/src/arp_path.rs, with the same order and names.
+ * ARP-Path: the decisions of crates/switching/src/arp_path/, with the same order and names.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The flow table of the switch (crates/switching/src/tag_forward/flow_table.rs), which the daemon writes:
+ * The flow table of the switch (crates/switching/src/tag_forward/flow_table/), which the daemon writes:
  * rules with the same priority, family and masks are of one kind, and found by their masked addresses
  * (tuple space search). All kinds are in one value, in order: a frame uses either the old or the new ones.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Learning hosts on host ports: known while they send, announced if they are new or have moved
- * (crates/switching/src/arp_path.rs).
+ * (crates/switching/src/arp_path/).
  */
 #pragma once
 

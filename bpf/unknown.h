@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Frames to an unknown station: flooded, while a path to it is explored
- * (crates/switching/src/arp_path.rs).
+ * (crates/switching/src/arp_path/).
  */
 #pragma once
 

@@ -17,7 +17,7 @@
 //! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
 //! * The two halves know nothing of each other. Receiver: `receiver.rs`, `reassembly.rs`, `acknowledgement.rs`.
 //!   Sender: `sender.rs`, `samples.rs`, `pacing.rs`, `small_queue.rs`, `departures.rs`; the scoreboard of sent segments
-//!   is in `sent.rs`, loss recovery in `recovery/`, one file per algorithm.
+//!   is in `sent/`, loss recovery in `recovery/`, one file per algorithm.
 //! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`handshake.rs`); segments in
 //!   (`connection.rs`) and out (`transmission.rs`), and timers (`timeouts.rs`).
 //! * Congestion control: `congestion/`, one file per controller.
