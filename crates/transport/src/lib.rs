@@ -55,6 +55,7 @@ mod recovery;
 mod rtt;
 mod samples;
 mod segment;
+mod send_order;
 mod sender;
 mod sent;
 mod sent_segment;

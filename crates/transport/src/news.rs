@@ -1,7 +1,8 @@
 //! [`News`]: what an ACK says of the flight.
 
+use crate::send_order::SendOrder;
 use crate::sent_segment::{EVER, Entry};
-use crate::seq::{before, earlier, later};
+use crate::seq::{earlier, later};
 use crate::tick::Tick;
 
 /// New information about the flight from an ACK.
@@ -25,8 +26,8 @@ pub(crate) struct News {
     reported: Option<(Tick, Tick)>,
     /// A segment that was ever retransmitted was acknowledged cumulatively.
     pub(crate) ambiguous: bool,
-    /// Send time and end of the most recently sent segment among those delivered, without ambiguous deliveries.
-    pub(crate) latest: Option<(Tick, u32)>,
+    /// The most recently sent segment among those delivered, without ambiguous deliveries.
+    pub(crate) latest: Option<SendOrder>,
     /// Round-trip time of the last delivery, picoseconds, without ambiguous deliveries; 0: none.
     pub(crate) rtt: u64,
     /// When the ACK arrived.
@@ -72,9 +73,9 @@ impl News {
             return;
         }
         self.rtt = rtt;
-        let newer = |(sent, to)| entry.sent.after(sent) || (entry.sent == sent && before(to, end));
-        if self.latest.is_none_or(newer) {
-            self.latest = Some((entry.sent, end));
+        let place = SendOrder { sent: entry.sent, end };
+        if self.latest.is_none_or(|latest| place.is_after(latest)) {
+            self.latest = Some(place);
         }
     }
 }

@@ -47,24 +47,24 @@ impl Reassembly {
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
         }
-        self.report((start, end));
+        self.report(start, end);
         true
     }
 
     /// `[start, end)` arrived again: the block that holds it is reported first (RFC 2018, section 4; Linux).
     pub(crate) fn repeat(&mut self, start: u32, end: u32) {
-        self.report((start, end));
+        self.report(start, end);
     }
 
-    /// Puts `block` first in the list to report, merged with blocks it touches. A block that fell off the list
+    /// Puts `[start, end)` first in the list to report, merged with blocks it touches. A block that fell off the list
     /// is reported again only when touched again, as in Linux and ns-3.
-    fn report(&mut self, mut block: (u32, u32)) {
+    fn report(&mut self, mut start: u32, mut end: u32) {
         let mut count = usize::from(self.recent_count);
         let mut i = 0;
         while i < count {
             let old = self.recent[i];
-            if at_or_before(old.0, block.1) && at_or_before(block.0, old.1) {
-                block = (earlier(old.0, block.0), later(old.1, block.1));
+            if at_or_before(old.0, end) && at_or_before(start, old.1) {
+                (start, end) = (earlier(old.0, start), later(old.1, end));
                 self.recent.copy_within(i + 1..count, i);
                 count -= 1;
                 i = 0;
@@ -74,7 +74,7 @@ impl Reassembly {
         }
         count = count.min(RECENT - 1);
         self.recent.copy_within(..count, 1);
-        self.recent[0] = block;
+        self.recent[0] = (start, end);
         self.recent_count = count as u8 + 1;
     }
 

@@ -3,6 +3,7 @@
 use super::reduction::Reduction;
 use crate::congestion::Window;
 use crate::segment::{Flags, Segment};
+use crate::send_order::SendOrder;
 use crate::sent::Sent;
 use crate::seq::{at_or_before, before, span};
 use crate::small_queue::SmallQueue;
@@ -115,8 +116,8 @@ impl Undo {
 /// RACK's state (RFC 8985, section 5.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
-    /// Send time and end of the most recently sent segment among those delivered.
-    pub(super) latest: Option<(Tick, u32)>,
+    /// The most recently sent segment among those delivered.
+    pub(super) latest: Option<SendOrder>,
     /// Its round-trip time, picoseconds.
     pub(super) rtt: u64,
     /// Minimum round-trip time, picoseconds; 0: none.

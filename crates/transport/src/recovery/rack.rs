@@ -28,16 +28,16 @@ pub(super) fn take_sample(tx: &mut Sender, now: Time, news: &News) {
     if let Some(high) = news.highest_original {
         rack.highest = Some(rack.highest.map_or(high, |highest| later(highest, high)));
     }
-    let Some((sent, end)) = news.latest else { return };
-    let newest = tick.since(sent).max(1);
+    let Some(latest) = news.latest else { return };
+    let newest = tick.since(latest.sent).max(1);
     if rack.least == 0 || newest < rack.least {
         rack.least = newest;
     }
     // Linux (`tcp_rack_advance`): the send time only moves forward, the round-trip time follows every delivery. So a
     // late segment makes RACK wait longer for others.
     rack.rtt = news.rtt;
-    if rack.latest.is_none_or(|(t, e)| sent.after(t) || (sent == t && before(e, end))) {
-        rack.latest = Some((sent, end));
+    if rack.latest.is_none_or(|last| latest.is_after(last)) {
+        rack.latest = Some(latest);
     }
 }
 

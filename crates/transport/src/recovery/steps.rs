@@ -7,6 +7,7 @@ use crate::config::{Config, LossRecovery};
 use crate::congestion::CongestionControl;
 use crate::congestion::{Ack, Cause, Controller, Delivered};
 use crate::departures::Piece;
+use crate::send_order::SendOrder;
 use crate::sender::{Phase, Sender, fact};
 use crate::seq::{at_or_before, later};
 use crate::tick::Tick;
@@ -61,7 +62,7 @@ impl Sender {
         let tick = Tick::at(now);
         let newest = tick.since(last).max(1);
         let rack = &mut loss.rack;
-        rack.latest = Some((last, ack));
+        rack.latest = Some(SendOrder { sent: last, end: ack });
         rack.rtt = newest;
         rack.highest = Some(rack.highest.map_or(ack, |highest| later(highest, ack)));
         if rack.least == 0 || newest < rack.least {

@@ -1,6 +1,7 @@
 //! Which segments are lost: by the reports above them (RFC 6675), by time (RACK), after a timeout.
 
 use super::Sent;
+use crate::send_order::SendOrder;
 use crate::sent_segment::{EVER, Entry, LOST, RETRANS, SACKED};
 use crate::seq::{before, later};
 use crate::tick::Tick;
@@ -76,13 +77,7 @@ impl Sent {
 
     /// RACK (RFC 8985, section 6.2, step 5): marks segments as lost that were sent before `latest` and at least
     /// `rtt + window` ps ago. Returns the ps from `now` until further segments may be lost.
-    pub(crate) fn lose_older(
-        &mut self,
-        latest: (Tick, u32),
-        rtt: u64,
-        window: u64,
-        now: Tick,
-    ) -> Option<u64> {
+    pub(crate) fn lose_older(&mut self, latest: SendOrder, rtt: u64, window: u64, now: Tick) -> Option<u64> {
         let young = |head: &Entry| head.flags & (SACKED | EVER) == 0 && now.since(head.sent) < rtt + window;
         if self.lost | self.retrans == 0 && self.entries.front().is_some_and(young) {
             return self.wait_for_youngest(latest, rtt + window, now);
@@ -90,7 +85,7 @@ impl Sent {
         let mut wait = None;
         for position in 0..self.entries.len() {
             let entry = self.entries[position];
-            if entry.flags & EVER == 0 && entry.sent.after(latest.0) {
+            if entry.flags & EVER == 0 && entry.sent.after(latest.sent) {
                 break;
             }
             if entry.flags & SACKED != 0 || entry.flags & (LOST | RETRANS) == LOST {
@@ -111,16 +106,16 @@ impl Sent {
     }
 
     /// Whether the entry was sent before `latest` (RFC 8985, section 6.2, step 2).
-    fn sent_before(&self, position: usize, latest: (Tick, u32)) -> bool {
+    fn sent_before(&self, position: usize, latest: SendOrder) -> bool {
         let entry = self.entries[position];
         let end = entry.start.wrapping_add(self.len_at(position));
-        latest.0.after(entry.sent) || (latest.0 == entry.sent && before(end, latest.1))
+        latest.is_after(SendOrder { sent: entry.sent, end })
     }
 
     /// [`Self::lose_older`] without retransmissions and with a head that is too recent: then nothing is lost, and
     /// the entry with the longest wait is the last one not reported.
-    fn wait_for_youngest(&self, latest: (Tick, u32), patience: u64, now: Tick) -> Option<u64> {
-        let below = self.find(latest.1);
+    fn wait_for_youngest(&self, latest: SendOrder, patience: u64, now: Tick) -> Option<u64> {
+        let below = self.find(latest.end);
         let open = |&position: &usize| self.entries[position].flags & SACKED == 0;
         let position = (0..below).rev().filter(open).find(|&position| self.sent_before(position, latest))?;
         Some(patience.saturating_sub(now.since(self.entries[position].sent)))

@@ -1,5 +1,7 @@
 //! What the receiver reports by SACK, or a duplicate ACK without SACK lets the sender assume.
 
+use std::ops::Range;
+
 use super::Sent;
 use crate::news::News;
 use crate::sent_segment::{LOST, RETRANS, SACKED};
@@ -18,28 +20,28 @@ impl Sent {
         });
         match old {
             Some((l, r)) => {
-                self.mark_sacked((left, right), (left, l), keep_retrans, news);
-                self.mark_sacked((left, right), (r, right), keep_retrans, news);
+                self.mark_sacked(left..right, left..l, keep_retrans, news);
+                self.mark_sacked(left..right, r..right, keep_retrans, news);
             }
-            None => self.mark_sacked((left, right), (left, right), keep_retrans, news),
+            None => self.mark_sacked(left..right, left..right, keep_retrans, news),
         }
     }
 
-    /// Marks the segments inside `block` that overlap `part` of it.
-    fn mark_sacked(&mut self, block: (u32, u32), part: (u32, u32), keep_retrans: bool, news: &mut News) {
-        if !before(part.0, part.1) {
+    /// Marks the segments inside `block` that overlap `part` of it; both may wrap around.
+    fn mark_sacked(&mut self, block: Range<u32>, part: Range<u32>, keep_retrans: bool, news: &mut News) {
+        if !before(part.start, part.end) {
             return;
         }
         let clear = if keep_retrans { LOST } else { LOST | RETRANS };
-        let mut first = self.find(part.0);
-        if first > 0 && !before(self.entries[first - 1].start, block.0) {
+        let mut first = self.find(part.start);
+        if first > 0 && !before(self.entries[first - 1].start, block.start) {
             first -= 1;
         }
         for position in first..self.entries.len() {
             let entry = self.entries[position];
             let len = self.len_at(position);
             let end = entry.start.wrapping_add(len);
-            if before(block.1, end) || !before(entry.start, part.1) {
+            if before(block.end, end) || !before(entry.start, part.end) {
                 break;
             }
             if entry.flags & SACKED != 0 {
