@@ -6,6 +6,7 @@ use weft_wire::Mac;
 
 use crate::clock::Time;
 use crate::command::Command;
+use crate::cookie::CookieSlice;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::offences::Offence;
 use crate::packet::{FlowCount, Packet};
@@ -27,13 +28,13 @@ pub trait Controller {
         out: &mut Vec<Command>,
     );
 
-    /// The rules of a connected switch whose cookies match `slice` (a value and a mask). Missing rules are installed
+    /// The rules of a connected switch whose cookies are in `slice`. Missing rules are installed
     /// again. Returns the number of missing rules.
     fn rules_read(
         &mut self,
         _now: Time,
         _switch: SwitchId,
-        _slice: (u64, u64),
+        _slice: CookieSlice,
         _rules: &[Rule],
         _out: &mut Vec<Command>,
     ) -> usize {

@@ -90,14 +90,31 @@ pub(crate) const fn flow_direction(bits: u64) -> Option<usize> {
     }
 }
 
-/// A group of cookies that is read in one request: value and mask.
-pub(crate) const fn lasting_slice(number: u32) -> (u64, u64) {
+/// A group of cookies that is read in one request: those with this value under this mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CookieSlice {
+    /// The bits that they share.
+    pub value: u64,
+    /// Which bits these are.
+    pub mask: u64,
+}
+
+impl CookieSlice {
+    /// Whether a cookie is in the group.
+    pub const fn has(self, cookie: u64) -> bool {
+        cookie & self.mask == self.value
+    }
+}
+
+/// A group of the cookies of rules without a timeout.
+pub(crate) const fn lasting_slice(number: u32) -> CookieSlice {
     let kind = 0xffff_f000_0000_0000;
-    match number % LASTING_SLICES {
+    let (value, mask) = match number % LASTING_SLICES {
         0 => (PREFIX | FIXED << KIND, kind),
         1 => (PREFIX | STATION << KIND, kind),
         part => (PREFIX | LABEL << KIND | (part - 2) as u64, kind | 3),
-    }
+    };
+    CookieSlice { value, mask }
 }
 
 /// The number of groups of [`lasting_slice`]; together they cover all rules without a timeout.
@@ -220,7 +237,7 @@ mod tests {
             [Cookie::Base(1), Cookie::Guard(9), Cookie::Flood(2), Cookie::Station(3, 4), Cookie::Label(6)];
         for bits in lasting.map(Cookie::bits) {
             let slices = (0..LASTING_SLICES).map(lasting_slice);
-            assert_eq!(slices.filter(|(value, mask)| bits & mask == *value).count(), 1, "{bits:#x}");
+            assert_eq!(slices.filter(|slice| slice.has(bits)).count(), 1, "{bits:#x}");
         }
     }
 }

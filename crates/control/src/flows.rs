@@ -174,6 +174,14 @@ impl Linked for Flow {
     }
 }
 
+/// The flow of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub flow: u32,
+    /// The direction of the frame: 0 from the opener, 1 towards it.
+    pub direction: usize,
+}
+
 /// All flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
@@ -195,12 +203,12 @@ impl Flows {
         }
     }
 
-    /// The flow of a frame, and the frame's direction in it (0 from the opener).
-    pub fn find(&self, key: &Key) -> Option<(u32, usize)> {
+    /// The flow of a frame, and the frame's direction in it.
+    pub fn find(&self, key: &Key) -> Option<Found> {
         let reversed = key.reversed();
         let same = |&flow: &u32| self.slab[flow].key == *key || self.slab[flow].key == reversed;
         let flow = *self.by_key.find(self.hash.of(key), same)?;
-        Some((flow, usize::from(self.slab[flow].key != *key)))
+        Some(Found { flow, direction: usize::from(self.slab[flow].key != *key) })
     }
 
     /// Adds an unknown flow. It is in no list yet.
@@ -250,8 +258,8 @@ mod tests {
         let mut flows = Flows::new(7, 0);
         let (a, b) = (end("10.0.0.1", 4000), end("10.0.0.2", 80));
         let flow = flows.insert(Time::ZERO, Key::new([5, 9], [a, b]), 0, 1);
-        assert_eq!(flows.find(&Key::new([5, 9], [a, b])), Some((flow, 0)));
-        assert_eq!(flows.find(&Key::new([9, 5], [b, a])), Some((flow, 1)));
+        assert_eq!(flows.find(&Key::new([5, 9], [a, b])), Some(Found { flow, direction: 0 }));
+        assert_eq!(flows.find(&Key::new([9, 5], [b, a])), Some(Found { flow, direction: 1 }));
         assert_eq!(flows.find(&Key::new([6, 9], [a, b])), None, "another station with the same addresses");
         assert_eq!(flows.find(&Key::new([9, 5], [a, b])), None);
         assert_eq!([0, 1].map(|side| flows.slab[flow].key.end(side)), [a, b]);

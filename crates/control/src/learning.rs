@@ -52,7 +52,7 @@ impl Network {
     pub fn hear(&mut self, now: Time, mac: Mac, port: u32, out: &mut Vec<Command>) -> Sender {
         let switch = self.topology.ports[port as usize].switch;
         let mut refuted = Vec::new();
-        let heard = self.stations.hear(now, mac, (switch, port), &mut refuted);
+        let heard = self.stations.hear(now, mac, switch, port, &mut refuted);
         self.refuted(&refuted);
         match heard {
             Sighting::Here(station) => return Sender::Known(station),

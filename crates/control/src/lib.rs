@@ -53,6 +53,7 @@ mod transactions;
 pub use clock::{Duration, Time};
 pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
+pub use cookie::CookieSlice;
 pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 pub use offences::{Offence, OffenceKind};
 pub use packet::{Arp, Content, End, FlowCount, Join, Mptcp, Neighbour, Packet, Tcp};

@@ -109,7 +109,8 @@ impl Stations {
         &mut self,
         now: Time,
         mac: Mac,
-        (switch, port): (u32, u32),
+        switch: u32,
+        port: u32,
         refuted: &mut Vec<Claim>,
     ) -> Sighting {
         if let Some(station) = self.with_mac(mac) {
@@ -132,23 +133,17 @@ impl Stations {
         if !may_have(mac) {
             return Sighting::Refused;
         }
-        self.enter(now, mac, (switch, port)).map_or(Sighting::Refused, Sighting::New)
+        self.enter(now, mac, switch, port).map_or(Sighting::Refused, Sighting::New)
     }
 
     /// Adds a station found in delivery rules, with its number in labels if given; `None` if it is known already, the
     /// number is taken, or it does not fit without an eviction.
-    pub fn adopt(
-        &mut self,
-        now: Time,
-        mac: Mac,
-        (switch, port): (u32, u32),
-        number: Option<u32>,
-    ) -> Option<u32> {
+    pub fn adopt(&mut self, now: Time, mac: Mac, switch: u32, port: u32, number: Option<u32>) -> Option<u32> {
         let is_full = self.at_port(port).len() >= self.max_at_port;
         if is_full || !may_have(mac) || self.with_mac(mac).is_some() {
             return None;
         }
-        let station = self.enter(now, mac, (switch, port))?;
+        let station = self.enter(now, mac, switch, port)?;
         (self.slab[station].unheard_until, self.slab[station].is_found) = (now + UNHEARD, true);
         let Some(number) = number else { return Some(station) };
         let given = self.slab[station].number;
@@ -234,7 +229,7 @@ impl Stations {
     }
 
     /// Moves a station to another port. `false` if there is no room for it.
-    pub fn relocate(&mut self, now: Time, station: u32, (switch, port): (u32, u32)) -> bool {
+    pub fn relocate(&mut self, now: Time, station: u32, switch: u32, port: u32) -> bool {
         if !self.make_room(port) {
             return false;
         }
@@ -304,7 +299,7 @@ impl Stations {
         self.slab.bytes() + self.by_mac.capacity() * 5 + self.by_address.capacity() * 29
     }
 
-    fn enter(&mut self, now: Time, mac: Mac, (switch, port): (u32, u32)) -> Option<u32> {
+    fn enter(&mut self, now: Time, mac: Mac, switch: u32, port: u32) -> Option<u32> {
         if !self.make_room(port) || self.slab.len() >= self.max {
             return None;
         }

@@ -10,7 +10,7 @@ use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::{Command, at_once};
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, GENERATION_BITS, flow_direction};
+use crate::cookie::{Cookie, CookieSlice, GENERATION_BITS, flow_direction};
 use crate::flows::State;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::learning::Sender;
@@ -35,7 +35,8 @@ impl Smoc {
     fn receive(
         &mut self,
         now: Time,
-        (port, at): (u32, SwitchPort),
+        port: u32,
+        at: SwitchPort,
         packet: &Packet,
         frame: FrameRef,
         out: &mut Vec<Command>,
@@ -53,12 +54,12 @@ impl Smoc {
         }
         match packet.content {
             Content::Arp(arp) => {
-                let question = Question::of_arp(packet.eth_src, &arp);
-                return self.question(now, (port, source, packet.eth_dst), question, frame, out);
+                let question = Question::of_arp(packet, &arp);
+                return self.question(now, port, source, question, frame, out);
             }
             Content::Neighbour(message) => {
-                let question = Question::of_neighbour(packet.eth_src, &message);
-                return self.question(now, (port, source, packet.eth_dst), question, frame, out);
+                let question = Question::of_neighbour(packet, &message);
+                return self.question(now, port, source, question, frame, out);
             }
             _ if packet.eth_dst.is_group() => return self.net.flood(now, port, frame, out),
             _ => {}
@@ -96,7 +97,7 @@ impl Controller for Smoc {
         &mut self,
         now: Time,
         switch: SwitchId,
-        slice: (u64, u64),
+        slice: CookieSlice,
         rules: &[Rule],
         out: &mut Vec<Command>,
     ) -> usize {
@@ -181,7 +182,7 @@ impl Controller for Smoc {
             return;
         }
         match self.net.ingress(now, at) {
-            Some(port) => self.receive(now, (port, at), packet, frame, out),
+            Some(port) => self.receive(now, port, at, packet, frame, out),
             None => out.push(Command::Forget(frame)),
         }
     }

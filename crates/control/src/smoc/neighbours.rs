@@ -13,7 +13,7 @@ use crate::budget::NEIGHBOURS;
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};
 use crate::ids::FrameRef;
-use crate::packet::{Arp, Neighbour};
+use crate::packet::{Arp, Neighbour, Packet};
 use crate::routes::{From, Kind};
 use crate::settings::ArpMode;
 use crate::transactions::Purpose;
@@ -29,6 +29,8 @@ type Claims = SmallVec<[(usize, IpAddr, Kind); 6]>;
 
 /// An address request, or another ARP or neighbour discovery message.
 pub(super) struct Question {
+    /// The destination of its frame.
+    to: Mac,
     /// The requested address.
     target: Option<IpAddr>,
     /// The controller's possible answer, with the requested MAC address still unset.
@@ -39,41 +41,42 @@ pub(super) struct Question {
 
 impl Question {
     /// The question in an ARP packet.
-    pub fn of_arp(from: Mac, arp: &Arp) -> Self {
+    pub fn of_arp(packet: &Packet, arp: &Arp) -> Self {
         let asks = !arp.is_reply && arp.sender != arp.target;
         let answer = (asks && !arp.sender.is_unspecified()).then_some(MadeFrame::ArpReply {
             sender: (Mac::default(), arp.target),
-            target: (from, arp.sender),
+            target: (packet.eth_src, arp.sender),
         });
         let sides = [(0, arp.sender, arp.target), (1, arp.target, arp.sender)];
         let claims = sides.map(|(side, own, other)| (side, IpAddr::V4(own), Kind::Arp(other)));
-        Self::new(asks, arp.target.into(), answer, claims)
+        Self::new(packet.eth_dst, asks, arp.target.into(), answer, claims)
     }
 
     /// The question in a neighbour discovery message.
-    pub fn of_neighbour(from: Mac, message: &Neighbour) -> Self {
+    pub fn of_neighbour(packet: &Packet, message: &Neighbour) -> Self {
         let asks = !message.is_advertisement;
         let answer = (asks && !message.source.is_unspecified()).then_some(MadeFrame::Advertisement {
             sender: (Mac::default(), message.target),
-            target: (from, message.source),
+            target: (packet.eth_src, message.source),
         });
         let sides = [(0, message.source, message.target), (1, message.target, message.source)];
         let claims = sides.into_iter().flat_map(|(side, own, other)| {
             let kinds = [Kind::Solicitation(other), Kind::Answer, Kind::Advertisement];
             kinds.map(|kind| (side, IpAddr::V6(own), kind))
         });
-        Self::new(asks, message.target.into(), answer, claims)
+        Self::new(packet.eth_dst, asks, message.target.into(), answer, claims)
     }
 
     /// A reply makes no rules: otherwise a host could make rules at the expense of its peers.
     fn new(
+        to: Mac,
         asks: bool,
         target: IpAddr,
         answer: Option<MadeFrame>,
         claims: impl IntoIterator<Item = (usize, IpAddr, Kind)>,
     ) -> Self {
         let claims = claims.into_iter().filter(|_| asks).collect();
-        Self { target: asks.then_some(target), answer, claims }
+        Self { to, target: asks.then_some(target), answer, claims }
     }
 }
 
@@ -82,8 +85,9 @@ impl Smoc {
     pub(super) fn question(
         &mut self,
         now: Time,
-        (port, source, to): (u32, u32, Mac),
-        Question { target, answer, claims }: Question,
+        port: u32,
+        source: u32,
+        Question { to, target, answer, claims }: Question,
         frame: FrameRef,
         out: &mut Vec<Command>,
     ) {
@@ -173,7 +177,7 @@ impl Smoc {
         };
         let mut draft = Draft::new(Purpose::Other).charged(port);
         for (from, switch, to) in wanted {
-            let Some(route) = self.enter_route(now, (from, switch), to, path, out) else { break };
+            let Some(route) = self.enter_route(now, from, switch, to, path, out) else { break };
             self.net.counters.neighbours_routed += 1;
             self.draft_route(&mut draft, route);
         }

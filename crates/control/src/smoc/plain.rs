@@ -76,7 +76,7 @@ impl Smoc {
                 continue;
             }
             let switch = self.net.stations.slab[stations[side]].switch;
-            let Some(route) = self.enter_route(now, (from, switch), to, path, out) else {
+            let Some(route) = self.enter_route(now, from, switch, to, path, out) else {
                 return self.net.relay(now, port, stations[1], frame, out);
             };
             self.draft_route(&mut draft, route);
@@ -106,7 +106,8 @@ impl Smoc {
     pub(super) fn enter_route(
         &mut self,
         now: Time,
-        (from, switch): (From, u32),
+        from: From,
+        switch: u32,
         to: u32,
         path: u32,
         out: &mut Vec<Command>,

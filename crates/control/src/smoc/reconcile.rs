@@ -9,7 +9,7 @@ use super::rules::{Changes, base, guard};
 use super::state::Smoc;
 use super::table::Table;
 use crate::command::{Command, at_once};
-use crate::cookie::is_own;
+use crate::cookie::{CookieSlice, is_own};
 use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};
 use crate::rule::{Rule, RuleChange};
@@ -53,12 +53,12 @@ impl Smoc {
         self.resume_with(now, switch, found, out);
     }
 
-    /// Checks a connected switch's rules whose cookies match `slice`: missing ones are installed again.
+    /// Checks a connected switch's rules whose cookies are in `slice`: missing ones are installed again.
     pub(super) fn audit(
         &mut self,
         now: Time,
         id: SwitchId,
-        (value, mask): (u64, u64),
+        slice: CookieSlice,
         rules: &[Rule],
         out: &mut Vec<Command>,
     ) -> usize {
@@ -70,7 +70,7 @@ impl Smoc {
         let mut expected = base();
         expected.extend(self.guards(switch));
         expected.extend(self.lasting_at(switch));
-        expected.retain(|rule| rule.cookie & mask == value);
+        expected.retain(|rule| slice.has(rule.cookie));
         let mut changes = Changes::new();
         for rule in expected {
             if found.remove(&(rule.priority, rule.matches)).as_ref() != Some(&rule) {

@@ -250,7 +250,7 @@ impl Smoc {
     ) -> bool {
         self.detach_station(now, station, out);
         let switch = self.net.topology.ports[port as usize].switch;
-        let moved = self.net.stations.relocate(now, station, (switch, port));
+        let moved = self.net.stations.relocate(now, station, switch, port);
         self.forget_stations(out);
         self.net.counters.stations_moved += u64::from(moved);
         self.net.counters.stations_refused += u64::from(!moved);

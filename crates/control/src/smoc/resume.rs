@@ -162,8 +162,8 @@ impl Smoc {
         here.dedup();
         for (switch, key, mac, port, number) in found {
             let Some(port) = self.host_port(switch, port) else { continue };
-            self.recall(now, switch, (port, mac), out);
-            let Some(station) = self.net.stations.adopt(now, mac, (switch, port), Some(number)) else {
+            self.recall(now, switch, port, mac, out);
+            let Some(station) = self.net.stations.adopt(now, mac, switch, port, Some(number)) else {
                 continue;
             };
             self.net.stations.slab[station].asked = true;
@@ -173,7 +173,7 @@ impl Smoc {
         // Stations of one switch use no labels.
         for (switch, port, mac) in here {
             if let Some(port) = self.host_port(switch, port) {
-                self.recall(now, switch, (port, mac), out);
+                self.recall(now, switch, port, mac, out);
             }
             self.station_at(now, switch, mac, port);
         }
@@ -182,7 +182,7 @@ impl Smoc {
     /// The rules of a newly connected switch deliver to a station at one of its ports. The earlier controller run verified
     /// that; a station that claimed the MAC address since, while it could not be probed, has to claim it again. If rules of
     /// two switches disagree, one of them missed a move.
-    fn recall(&mut self, now: Time, switch: u32, (port, mac): (u32, Mac), out: &mut Vec<Command>) {
+    fn recall(&mut self, now: Time, switch: u32, port: u32, mac: Mac, out: &mut Vec<Command>) {
         if self.resumption.fresh.contains(&switch)
             && let Some(station) = self.net.stations.with_mac(mac)
             && self.net.stations.slab[station].port != port
@@ -206,7 +206,7 @@ impl Smoc {
         let port = self.host_port(switch, port)?;
         match self.net.stations.with_mac(mac) {
             Some(station) => (self.net.stations.slab[station].port == port).then_some(station),
-            None => self.net.stations.adopt(now, mac, (switch, port), None),
+            None => self.net.stations.adopt(now, mac, switch, port, None),
         }
     }
 

@@ -50,7 +50,7 @@ impl Smoc {
         }
         let key = Key::new(stations, ends);
         let (flow, direction) = match self.flows.find(&key) {
-            Some((flow, turned)) => (flow, direction ^ turned),
+            Some(found) => (found.flow, direction ^ found.direction),
             None => (self.insert_found(now, key, rule)?, direction),
         };
         if self.flows.slab[flow].path == NONE {
@@ -177,7 +177,7 @@ impl Smoc {
         if self.routes.slab.len() >= self.net.settings.limits.flows {
             return None;
         }
-        let route = self.enter_route(now, (from, switch), to, path, out)?;
+        let route = self.enter_route(now, from, switch, to, path, out)?;
         self.routes.slab[route].installing = false;
         Some(Resumed::Route(self.routes.slab.handle(route)))
     }

@@ -9,7 +9,7 @@ use crate::clock::{Duration, Time};
 use crate::command::{Command, at_once};
 use crate::connections::{INITIATOR, LISTENER};
 use crate::cookie::Part;
-use crate::flows::{Key, State, by, mapped};
+use crate::flows::{Found, Key, State, by, mapped};
 use crate::ids::{FrameRef, SwitchPort};
 use crate::offences::OffenceKind;
 use crate::packet::{Join, Mptcp, Tcp};
@@ -38,14 +38,14 @@ impl Smoc {
             self.net.counters.options_malformed += 1;
         }
         let key = Key::new(stations, [segment.source, segment.destination]);
-        if let Some((flow, direction)) = self.flows.find(&key) {
+        if let Some(found @ Found { flow, direction }) = self.flows.find(&key) {
             let entry = &self.flows.slab[flow];
             let same = direction == 0 && entry.sequence == segment.sequence;
             if entry.state.has(State::INSTALLING) {
                 return self.wait(flow, at, segment.is_syn() && same, frame, out);
             }
             if !segment.is_syn() || (same && !entry.state.has(State::DORMANT)) {
-                return self.known(now, (flow, direction), at, segment, frame, out);
+                return self.known(now, found, at, segment, frame, out);
             }
             // The same endpoints, but a new connection.
             let mut changes = Changes::new();
@@ -63,7 +63,7 @@ impl Smoc {
         if has_route || !self.admit(now, port, stations, out) {
             return self.crowd(now, at, stations, six, frame, out);
         }
-        self.open(now, (port, at), key, segment, frame, out);
+        self.open(now, at, key, segment, frame, out);
     }
 
     /// A frame of a flow that is being installed.
@@ -81,7 +81,7 @@ impl Smoc {
     fn known(
         &mut self,
         now: Time,
-        (flow, direction): (u32, usize),
+        Found { flow, direction }: Found,
         at: SwitchPort,
         segment: &Tcp,
         frame: FrameRef,
@@ -126,7 +126,7 @@ impl Smoc {
     fn open(
         &mut self,
         now: Time,
-        (port, at): (u32, SwitchPort),
+        at: SwitchPort,
         key: Key,
         segment: &Tcp,
         frame: FrameRef,
@@ -135,6 +135,7 @@ impl Smoc {
         if !self.transactions.has_room() {
             return self.net.drop_frame(frame, out);
         }
+        let port = self.net.stations.slab[key.stations[0]].port;
         let flow = self.add_flow(now, key, port, segment.sequence);
         match segment.mptcp.filter(|_| segment.is_syn()) {
             Some(Mptcp::Capable { version, sender_key, .. }) => self.capable(now, flow, version, sender_key),

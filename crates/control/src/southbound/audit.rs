@@ -7,6 +7,7 @@ use weft_wire::openflow::{FlowMod, FlowStatsRequest, Match, Message, MultipartRe
 use super::state::{Southbound, Stop, Trouble};
 use super::{decode, encode};
 use crate::clock::Time;
+use crate::cookie::CookieSlice;
 use crate::ids::SwitchId;
 
 /// Maximum number of rules in one reply; a longer reply is rejected.
@@ -27,7 +28,7 @@ impl Southbound {
             if audit.xid != 0 {
                 continue;
             }
-            let (cookie, cookie_mask) = audit.slice();
+            let CookieSlice { value: cookie, mask: cookie_mask } = audit.slice();
             let request = FlowStatsRequest {
                 table: 0,
                 out_port: PortNumber::ANY,

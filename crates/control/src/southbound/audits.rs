@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::clock::Time;
-use crate::cookie::{LASTING_SLICES, lasting_slice};
+use crate::cookie::{CookieSlice, LASTING_SLICES, lasting_slice};
 use crate::ids::SwitchId;
 use crate::rule::Rule;
 
@@ -56,7 +56,7 @@ impl Audits {
 
 impl Audit {
     /// The next slice: the few base rules, including LLDP's, alternate with the other slices, one after another.
-    pub(super) fn slice(&self) -> (u64, u64) {
+    pub(super) fn slice(&self) -> CookieSlice {
         let turn = self.turn / 2 % (LASTING_SLICES - 1);
         lasting_slice(if self.turn.is_multiple_of(2) { 0 } else { 1 + turn })
     }

@@ -10,7 +10,7 @@ use super::{Changes, SpanningTree, replaces};
 use crate::clock::Time;
 use crate::command::{Command, MadeFrame, at_once, send_held};
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, GENERATION_BITS, is_own};
+use crate::cookie::{Cookie, CookieSlice, GENERATION_BITS, is_own};
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::offences::Offence;
 use crate::packet::Packet;
@@ -65,7 +65,7 @@ impl Controller for SpanningTree {
         &mut self,
         _now: Time,
         switch: SwitchId,
-        (value, mask): (u64, u64),
+        slice: CookieSlice,
         rules: &[Rule],
         out: &mut Vec<Command>,
     ) -> usize {
@@ -73,7 +73,7 @@ impl Controller for SpanningTree {
             return 0;
         };
         let mut changes = Changes::new();
-        for rule in self.constant[index as usize].values().filter(|rule| rule.cookie & mask == value) {
+        for rule in self.constant[index as usize].values().filter(|rule| slice.has(rule.cookie)) {
             if !rules.contains(rule) {
                 changes.push((switch, RuleChange::Add(rule.clone())));
             }

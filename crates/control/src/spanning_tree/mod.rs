@@ -212,7 +212,7 @@ impl SpanningTree {
         self.forget_entries(|entry| entry.station == station, &mut changes, out);
         at_once(changes, out);
         let switch = self.net.topology.ports[port as usize].switch;
-        let moved = self.net.stations.relocate(now, station, (switch, port));
+        let moved = self.net.stations.relocate(now, station, switch, port);
         self.forget_gone(out);
         self.net.counters.stations_moved += u64::from(moved);
         moved

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use weft_control::Duration;
 use weft_control::{
-    Controller, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId, SwitchPort,
+    Controller, CookieSlice, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId,
+    SwitchPort,
 };
 use weft_wire::Mac;
 use weft_wire::mptcp::Version;
@@ -220,9 +221,8 @@ fn rules_that_somebody_took_out_are_there_again_after_an_audit() {
         switch.rules.retain(|(rule, _)| !kinds.contains(&(rule.cookie >> 44 & 15)));
         let kept: Vec<Rule> = switch.rules.iter().map(|(rule, _)| rule.clone()).collect();
         for kind in kinds {
-            let slice = (0x5745 << 48 | kind << 44, 0xffff_f000_0000_0000);
-            let found: Vec<Rule> =
-                kept.iter().filter(|rule| rule.cookie & slice.1 == slice.0).cloned().collect();
+            let slice = CookieSlice { value: 0x5745 << 48 | kind << 44, mask: 0xffff_f000_0000_0000 };
+            let found: Vec<Rule> = kept.iter().filter(|rule| slice.has(rule.cookie)).cloned().collect();
             net.tell(|c, now, out| {
                 weft_control::Controller::rules_read(c, now, SwitchId(id), slice, &found, out);
             });
