@@ -113,8 +113,8 @@ impl Collective {
             let flows = all.flows.len() - round.flows.len();
             let ends: Vec<Node> = (0..round.ranks).map(|rank| all.step(rank)).collect();
             for (at, flow) in (flows as u32..).zip(&round.flows) {
-                all.need(ends[flow.src.index()], (Node::Flow(at), Point::Acknowledged), Duration::ZERO);
-                all.need(ends[flow.dst.index()], (Node::Flow(at), Point::Received), Duration::ZERO);
+                all.need(ends[flow.src.index()], Node::Flow(at), Point::Acknowledged, Duration::ZERO);
+                all.need(ends[flow.dst.index()], Node::Flow(at), Point::Received, Duration::ZERO);
             }
             let (flows, steps) = (all.flows.len() as u32, all.steps.len() as u32);
             let moved = |node: Node| node.after(flows, steps);
@@ -126,7 +126,7 @@ impl Collective {
                     Node::Flow(flow) => round.flows[*flow as usize].src,
                     Node::Step(step) => round.steps[*step as usize].host,
                 };
-                all.need(moved(*root), (ends[rank.index()], Point::Started), self.compute);
+                all.need(moved(*root), ends[rank.index()], Point::Started, self.compute);
             }
             debug_assert_eq!(all.flows.len() as u64, (number + 1) * round.flows.len() as u64);
         }
@@ -143,7 +143,7 @@ impl Collective {
                 let flow =
                     program.flow(rank, (rank + 1) % ranks, part(self.bytes, ranks.into(), chunk.into()));
                 if let Some(&got) = before.get(((rank + ranks - 1) % ranks) as usize) {
-                    program.need(flow, (got, Point::Received), self.compute);
+                    program.need(flow, got, Point::Received, self.compute);
                 }
                 flow
             });
@@ -161,9 +161,9 @@ impl Collective {
                 let flow = program.flow(rank, rank ^ distance, bytes);
                 if let Some((last, sent)) = &before {
                     let got = sent[(rank ^ last) as usize];
-                    program.need(flow, (got, Point::Received), self.compute);
+                    program.need(flow, got, Point::Received, self.compute);
                     // It has received all that came before that.
-                    program.need(flow, (sent[rank as usize], Point::Started), Duration::ZERO);
+                    program.need(flow, sent[rank as usize], Point::Started, Duration::ZERO);
                 }
                 flow
             });
@@ -186,19 +186,19 @@ impl Collective {
             let of = |flows: &[Node], rank: u32| flows[rank as usize - 1];
             for rank in 1..ranks {
                 for child in children(rank) {
-                    program.need(of(&up, rank), (of(&up, child), Point::Received), self.compute);
+                    program.need(of(&up, rank), of(&up, child), Point::Received, self.compute);
                 }
                 match parent(rank) {
                     0 => {
                         for child in children(0) {
-                            program.need(of(&down, rank), (of(&up, child), Point::Received), self.compute);
+                            program.need(of(&down, rank), of(&up, child), Point::Received, self.compute);
                         }
                     }
-                    above => program.need(of(&down, rank), (of(&down, above), Point::Received), self.compute),
+                    above => program.need(of(&down, rank), of(&down, above), Point::Received, self.compute),
                 }
                 if let Some((last_up, last_down)) = &last {
-                    program.need(of(&up, rank), (of(last_up, rank), Point::Acknowledged), Duration::ZERO);
-                    program.need(of(&down, rank), (of(last_down, rank), Point::Acknowledged), Duration::ZERO);
+                    program.need(of(&up, rank), of(last_up, rank), Point::Acknowledged, Duration::ZERO);
+                    program.need(of(&down, rank), of(last_down, rank), Point::Acknowledged, Duration::ZERO);
                 }
             }
             last = Some((up, down));
@@ -215,13 +215,13 @@ impl Collective {
             let works: Vec<Node> = (0..ranks - 1).map(|rank| program.step(rank)).collect();
             let sent: Vec<Node> = (0..ranks - 1).map(|rank| program.flow(rank, rank + 1, bytes)).collect();
             for at in 0..works.len() {
-                program.need(sent[at], (works[at], Point::Started), self.compute);
+                program.need(sent[at], works[at], Point::Started, self.compute);
                 if let Some(before) = at.checked_sub(1) {
-                    program.need(works[at], (sent[before], Point::Received), Duration::ZERO);
+                    program.need(works[at], sent[before], Point::Received, Duration::ZERO);
                 }
                 if let Some((last_works, last_sent)) = &last {
-                    program.need(works[at], (last_works[at], Point::Started), self.compute);
-                    program.need(sent[at], (last_sent[at], Point::Acknowledged), Duration::ZERO);
+                    program.need(works[at], last_works[at], Point::Started, self.compute);
+                    program.need(sent[at], last_sent[at], Point::Acknowledged, Duration::ZERO);
                 }
             }
             last = Some((works, sent));

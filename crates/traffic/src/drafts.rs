@@ -44,10 +44,10 @@ pub(crate) fn flows(
     let numbered = drafts.iter().enumerate().map(|(id, draft)| {
         let (sport, dport) = draft.ports.unwrap_or_else(|| match draft.marked {
             None => ports.of(id),
-            Some(range) => {
-                let count = marked.entry(range).or_default();
+            Some((first, last)) => {
+                let count = marked.entry((first, last)).or_default();
                 *count += 1;
-                Ports::within(range, *count - 1)
+                Ports::within(first, last, *count - 1)
             }
         });
         let Draft { start, src, dst, bytes, class, dscp, .. } = *draft;

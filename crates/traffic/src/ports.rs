@@ -25,7 +25,7 @@ impl Ports {
 
     /// Source and destination port of the `index`-th flow with source ports `first` to `last`: source ports
     /// are used in order, all before the destination port is incremented.
-    pub(crate) fn within((first, last): (u16, u16), index: usize) -> (u16, u16) {
+    pub(crate) fn within(first: u16, last: u16, index: usize) -> (u16, u16) {
         let count = usize::from(last.saturating_sub(first)) + 1;
         (first + (index % count) as u16, listening(index / count))
     }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn destination_ports_start_again_after_the_last() {
-        let only = |index| Ports::within((3_500, 3_500), index);
+        let only = |index| Ports::within(3_500, 3_500, index);
         assert_eq!([0, 60_534, 60_535].map(only), [(3_500, 5_001), (3_500, 65_535), (3_500, 5_001)]);
     }
 }

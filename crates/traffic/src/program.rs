@@ -162,7 +162,7 @@ impl Program {
     }
 
     /// Makes a node wait for a point of another.
-    pub fn need(&mut self, waiting: Node, (on, at): (Node, Point), delay: Duration) {
+    pub fn need(&mut self, waiting: Node, on: Node, at: Point, delay: Duration) {
         self.needs.push(Need { waiting, on, at, delay });
     }
 
@@ -324,8 +324,8 @@ mod tests {
     fn there_and_back() -> Program {
         let mut program = Program { ranks: 2, ..Program::default() };
         let (there, step, back) = (program.flow(0, 1, 1_000), program.step(1), program.flow(1, 0, 2_000));
-        program.need(step, (there, Point::Received), US(3));
-        program.need(back, (step, Point::Started), US(4));
+        program.need(step, there, Point::Received, US(3));
+        program.need(back, step, Point::Started, US(4));
         program
     }
 
@@ -333,8 +333,8 @@ mod tests {
     fn steps_that_wait_for_no_flow_become_start_times() {
         let mut program = there_and_back();
         let (first, second) = (program.step(0), program.step(0));
-        program.need(second, (first, Point::Started), US(5));
-        program.need(Node::Flow(0), (second, Point::Started), US(6));
+        program.need(second, first, Point::Started, US(5));
+        program.need(Node::Flow(0), second, Point::Started, US(6));
         program.settle().unwrap();
         assert_eq!(program.flows[0].start, Time::ZERO + US(11));
         assert_eq!(program.needs, there_and_back().needs);
@@ -343,9 +343,9 @@ mod tests {
     #[test]
     fn a_circle_is_named_in_the_order_of_waiting() {
         let mut program = there_and_back();
-        program.need(Node::Flow(0), (Node::Flow(1), Point::Acknowledged), US(0));
+        program.need(Node::Flow(0), Node::Flow(1), Point::Acknowledged, US(0));
         let after = program.flow(0, 1, 5);
-        program.need(after, (Node::Flow(1), Point::Received), US(0));
+        program.need(after, Node::Flow(1), Point::Received, US(0));
         assert_eq!(program.settle(), Err(vec![Node::Flow(0), Node::Flow(1), Node::Step(0)]));
     }
 

@@ -111,7 +111,7 @@ impl FlowList {
         for (at, flow) in (0..).zip(&self.0) {
             for (name, point) in &flow.after {
                 match ids.get(name.value.as_str()) {
-                    Some(on) => program.need(Node::Flow(at), (Node::Flow(*on), *point), flow.delay),
+                    Some(on) => program.need(Node::Flow(at), Node::Flow(*on), *point, flow.delay),
                     None => {
                         let problem = Problem::at(
                             name.span,

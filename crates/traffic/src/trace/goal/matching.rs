@@ -201,9 +201,9 @@ impl Group {
             let of_src = self.sends.partition_point(|send| send.src < src)
                 ..self.sends.partition_point(|send| send.src <= src);
             if let Some(&other) = accepted.range((Bound::Included(of_src.end), Bound::Unbounded)).next() {
-                let pair = (self.sends[first], self.sends[other]);
+                let (first, other) = (self.sends[first], self.sends[other]);
                 self.sends = self.remaining(&is_left).copied().collect();
-                return self.by_arrival(pair, matches);
+                return self.by_arrival(first, other, matches);
             }
             if receive.tag.is_none() && checked.insert(src) {
                 let sends: Vec<&Half> = of_src.filter(|at| is_left[*at]).map(|at| &self.sends[at]).collect();
@@ -230,7 +230,7 @@ impl Group {
 
     /// All that is left matches in the order of arrival, if every receive accepts every message; otherwise it depends
     /// on the time whether the first receive takes `first` or `other`, and what is left for the others.
-    fn by_arrival(self, (first, other): (Half, Half), matches: &mut Vec<Match>) -> Result<(), TraceError> {
+    fn by_arrival(self, first: Half, other: Half, matches: &mut Vec<Match>) -> Result<(), TraceError> {
         let receives = &self.receives[self.taken..];
         let sources: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.src).collect();
         let tags: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.tag).collect();

@@ -324,7 +324,7 @@ impl<'a> Reading<'a> {
                 && !posted.contains_key(label)
             {
                 let start = self.step(self.origin(*received));
-                self.program.need(*received, (start, Point::Started), Duration::ZERO);
+                self.program.need(*received, start, Point::Started, Duration::ZERO);
                 posted.insert(label, start);
             }
         }
@@ -333,16 +333,16 @@ impl<'a> Reading<'a> {
             .filter_map(|requirement| Some((node(requirement.on), *posted.get(requirement.label)?)))
             .collect();
         for Requirement { waiting, on, is_start, label } in requirements {
-            let (cause, delay) = match (on, is_start) {
-                (Operation::Send(flow), false) => ((*flow, Point::Acknowledged), Duration::ZERO),
-                (Operation::Receive(_), true) => ((posted[label], Point::Started), Duration::ZERO),
-                (Operation::Calc(step, took), false) => ((*step, Point::Started), *took),
+            let (on, at, delay) = match (on, is_start) {
+                (Operation::Send(flow), false) => (*flow, Point::Acknowledged, Duration::ZERO),
+                (Operation::Receive(_), true) => (posted[label], Point::Started, Duration::ZERO),
+                (Operation::Calc(step, took), false) => (*step, Point::Started, *took),
                 (Operation::Send(node) | Operation::Receive(node) | Operation::Calc(node, _), _) => {
-                    ((*node, Point::Started), Duration::ZERO)
+                    (*node, Point::Started, Duration::ZERO)
                 }
             };
             let waiting = node(*waiting);
-            self.program.need(starts.get(&waiting).copied().unwrap_or(waiting), cause, delay);
+            self.program.need(starts.get(&waiting).copied().unwrap_or(waiting), on, at, delay);
         }
     }
 
@@ -351,7 +351,7 @@ impl<'a> Reading<'a> {
         for matched in matches(std::mem::take(&mut self.inboxes), &self.orders)? {
             match matched {
                 Match::One(send, receive) => {
-                    self.program.need(receive.node, (send.node, Point::Received), Duration::ZERO);
+                    self.program.need(receive.node, send.node, Point::Received, Duration::ZERO);
                 }
                 Match::Arrival(sends, receives) => self.join_by_arrival(&sends, &receives),
             }
@@ -367,13 +367,13 @@ impl<'a> Reading<'a> {
             last.kind = StepKind::Each;
         }
         for send in sends {
-            self.program.need(arrival, (send.node, Point::Received), Duration::ZERO);
+            self.program.need(arrival, send.node, Point::Received, Duration::ZERO);
         }
         // Operations that wait for such a step start in the order of the steps.
         for receive in receives {
             let taken = self.step(self.origin(receive.node));
-            self.program.need(taken, (arrival, Point::Started), Duration::ZERO);
-            self.program.need(receive.node, (taken, Point::Started), Duration::ZERO);
+            self.program.need(taken, arrival, Point::Started, Duration::ZERO);
+            self.program.need(receive.node, taken, Point::Started, Duration::ZERO);
         }
     }
 

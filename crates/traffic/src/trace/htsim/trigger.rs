@@ -102,8 +102,8 @@ impl Trigger {
                 if let Some(last) = program.steps.last_mut() {
                     last.kind = StepKind::Each;
                 }
-                on.iter().for_each(|on| program.need(step, *on, Duration::ZERO));
-                starts.iter().for_each(|flow| program.need(*flow, (step, Point::Started), Duration::ZERO));
+                on.iter().for_each(|&(on, at)| program.need(step, on, at, Duration::ZERO));
+                starts.iter().for_each(|flow| program.need(*flow, step, Point::Started, Duration::ZERO));
             }
             Kind::Oneshot | Kind::Barrier(_) => {
                 let count = if let Kind::Barrier(count) = kind { count } else { 1 };
@@ -136,11 +136,11 @@ impl Trigger {
                     let is_shorter = on.len() + starts.len() < on.len() * starts.len();
                     let step = is_shorter.then(|| program.step(rank));
                     for waiting in step.as_slice().iter().chain(starts.iter().filter(|_| step.is_none())) {
-                        on.iter().for_each(|on| program.need(*waiting, *on, Duration::ZERO));
+                        on.iter().for_each(|&(on, at)| program.need(*waiting, on, at, Duration::ZERO));
                     }
                     if let Some(step) = step {
-                        let reached = (step, Point::Started);
-                        starts.iter().for_each(|start| program.need(*start, reached, Duration::ZERO));
+                        let at = Point::Started;
+                        starts.iter().for_each(|start| program.need(*start, step, at, Duration::ZERO));
                     }
                 }
             }
