@@ -125,7 +125,7 @@ impl Blueprint for Conga {
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> CongaSwitch {
         let links = self.routes.links(node);
         let estimator =
-            |link: &PortLink| RateEstimator::new((link.rate, link.overhead), self.config.dre_interval);
+            |link: &PortLink| RateEstimator::new(link.rate, link.overhead, self.config.dre_interval);
         let leaf = self.leaves.number(node).map(|own| Leaf {
             own,
             leaf_of: self.leaves.of_hosts(),

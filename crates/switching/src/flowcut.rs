@@ -165,9 +165,8 @@ impl Edge {
             // Other protocols do not mark their first packet. With an entry that no flow has used, it is the first.
             _ => self.flowcuts.is_unused(header.flow_hash),
         };
-        let flow = (header.flow_hash, is_first);
-        let now = ctx.now();
-        let found = self.flowcuts.follow(flow, ports, now, by_hash, || FlowcutPath {
+        let (flow, now) = (header.flow_hash, ctx.now());
+        let found = self.flowcuts.follow(flow, is_first, ports, now, by_hash, || FlowcutPath {
             port: least_loaded(ctx, ports, |ctx, port| ctx.queue_bytes(port)),
             cut: (ctx.random().next_u64() >> 48) as u16 | 1,
         });

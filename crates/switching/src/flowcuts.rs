@@ -95,7 +95,8 @@ impl Flowcuts {
     #[inline]
     pub(crate) fn follow(
         &mut self,
-        (flow, is_first): (u32, bool),
+        flow: u32,
+        is_first: bool,
         ports: &[PortId],
         now: Time,
         by_hash: FlowcutPath,
@@ -196,7 +197,7 @@ mod tests {
     fn sent(flowcuts: &mut Flowcuts, flow: u32, is_first: bool, ms: u64, free: u16) -> Option<(u16, u32)> {
         let ports = [0, 1, 2].map(PortId);
         let new = FlowcutPath { port: PortId(free), cut: 7 };
-        let found = flowcuts.follow((flow, is_first), &ports, at(ms), BY_HASH, || new);
+        let found = flowcuts.follow(flow, is_first, &ports, at(ms), BY_HASH, || new);
         found.map(|(course, number)| (course.port.0, number))
     }
 

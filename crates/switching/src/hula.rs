@@ -113,7 +113,7 @@ impl Blueprint for Hula {
             works: links.iter().map(|link| link.up).collect(),
             loads: links
                 .iter()
-                .map(|link| LinkLoad::new((link.rate, link.overhead), self.config.tau))
+                .map(|link| LinkLoad::new(link.rate, link.overhead, self.config.tau))
                 .collect(),
             flowlets: Flowlets::new(self.config.flowlet_table, self.config.gap),
             best: BestHops::new(self.tors.count(), self.config.aging),

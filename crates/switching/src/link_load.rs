@@ -21,7 +21,7 @@ pub(crate) struct LinkLoad {
 
 impl LinkLoad {
     /// The estimator of a link of `rate` with this overhead and the time constant `tau`.
-    pub(crate) fn new((rate, overhead): (Rate, Overhead), tau: Duration) -> Self {
+    pub(crate) fn new(rate: Rate, overhead: Overhead, tau: Duration) -> Self {
         let decay = 1.0 / tau.ps().max(1) as f64;
         let mut this = Self { bytes: 0.0, at: Time::ZERO, decay, full: 1.0, overhead };
         this.set_rate(rate);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn packets_are_added_to_what_is_left_of_earlier_ones() {
-        let mut load = LinkLoad::new((Rate::from_gbps(10), Overhead::None), Duration::from_us(400));
+        let mut load = LinkLoad::new(Rate::from_gbps(10), Overhead::None, Duration::from_us(400));
         load.add(1_000, at(0));
         load.add(1_000, at(100));
         assert!((load.decayed(at(100)) - 1_750.0).abs() < 1e-6);
@@ -84,7 +84,7 @@ mod tests {
             (Ethernet, 1_250 - 38, 254..=255),
             (Ethernet, 625 - 38, 126..=128),
         ] {
-            let mut load = LinkLoad::new((Rate::from_gbps(10), overhead), Duration::from_us(400));
+            let mut load = LinkLoad::new(Rate::from_gbps(10), overhead, Duration::from_us(400));
             for us in 0..4_000 {
                 load.add(bytes, at(us));
             }

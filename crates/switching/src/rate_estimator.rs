@@ -28,7 +28,7 @@ pub(crate) struct RateEstimator {
 
 impl RateEstimator {
     /// The estimator of a link of `rate` with this overhead, which shrinks each `interval`.
-    pub(crate) fn new((rate, overhead): (Rate, Overhead), interval: Duration) -> Self {
+    pub(crate) fn new(rate: Rate, overhead: Overhead, interval: Duration) -> Self {
         let interval_ps = interval.ps().max(1);
         let mut this = Self { register: 0, intervals: 0, next_ps: 0, interval_ps, full: 1, overhead };
         this.set_rate(rate);
@@ -81,14 +81,13 @@ impl RateEstimator {
 mod tests {
     use super::*;
 
-    const PLAIN: (Rate, Overhead) = (Rate::from_gbps(10), Overhead::None);
+    const RATE: Rate = Rate::from_gbps(10);
 
     #[test]
     fn a_full_link_has_the_highest_level_whatever_the_size_of_its_packets() {
         for (ip_bytes, wire) in [(1_500_u16, 1_538_u64), (46, 84), (552, 590)] {
-            let link = (Rate::from_gbps(10), Overhead::Ethernet);
-            let mut estimator = RateEstimator::new(link, Duration::from_us(32));
-            let tx = Rate::from_gbps(10).tx_time(weft_units::Bytes(wire));
+            let mut estimator = RateEstimator::new(RATE, Overhead::Ethernet, Duration::from_us(32));
+            let tx = RATE.tx_time(weft_units::Bytes(wire));
             let mut now = Time::ZERO;
             while now < Time::ZERO + Duration::from_us(1_024) {
                 estimator.add(ip_bytes, now);
@@ -102,7 +101,7 @@ mod tests {
     #[test]
     fn the_register_follows_the_closed_form() {
         let interval = Duration::from_us(32);
-        let mut estimator = RateEstimator::new(PLAIN, interval);
+        let mut estimator = RateEstimator::new(RATE, Overhead::None, interval);
         let mut expected = 0.0;
         for step in 0..40_u64 {
             let now = Time::ZERO + Duration::from_us(32 * step);
@@ -119,7 +118,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_has_level_zero_after_a_while_and_a_full_one_the_highest() {
-        let mut estimator = RateEstimator::new(PLAIN, Duration::from_us(32));
+        let mut estimator = RateEstimator::new(RATE, Overhead::None, Duration::from_us(32));
         let full = |us: u64| Time::ZERO + Duration::from_us(us);
         for packet in 0..1_024 {
             // 1250 bytes a microsecond: 10 Gbps.

@@ -29,24 +29,27 @@ pub(super) enum PacketAction {
     LeavesBefore(u16),
 }
 
+/// How long packets wait.
+#[derive(Clone, Copy)]
+pub(super) struct Waits {
+    /// Without a prediction of the arrival of the `TAIL`.
+    pub(super) unpredicted: Duration,
+    /// After the predicted time, or without a prediction after [`Waits::unpredicted`].
+    pub(super) slack: Duration,
+    /// At most, from the packet's arrival.
+    pub(super) longest: Duration,
+}
+
 /// The flows.
 pub(super) struct Arrivals {
     flows: SoftTable<FlowKey, Arrival>,
-    wait: Duration,
-    slack: Duration,
-    longest: Duration,
+    waits: Waits,
 }
 
 impl Arrivals {
-    /// At most `size` flows, each forgotten `aging` after its last packet. Packets wait until the predicted arrival of the
-    /// `TAIL` and `slack`, without a prediction for `wait` and `slack`, and never for more than `longest`.
-    pub(super) fn new(
-        size: usize,
-        aging: Duration,
-        [wait, slack, longest]: [Duration; 3],
-        secret: u64,
-    ) -> Self {
-        Self { flows: SoftTable::new(size, &[aging], secret), wait, slack, longest }
+    /// At most `size` flows, each forgotten `aging` after its last packet.
+    pub(super) fn new(size: usize, aging: Duration, waits: Waits, secret: u64) -> Self {
+        Self { flows: SoftTable::new(size, &[aging], secret), waits }
     }
 
     /// How to handle a packet that is to leave at `port`.
@@ -67,7 +70,7 @@ impl Arrivals {
                 queues.close(place, out);
             }
         }
-        let limits = (self.wait, self.slack, self.longest);
+        let waits = self.waits;
         let Some(entry) = self.flows.refresh(&flow, now) else { return PacketAction::Leaves };
         let behind = tag.epoch.wrapping_sub(entry.epoch) as i8;
         if behind > 0 {
@@ -84,12 +87,12 @@ impl Arrivals {
             if behind < 0 || !tag.rerouted || entry.is_clear {
                 return PacketAction::Leaves;
             }
-            let until = predicted(entry.old, tag.tail_sent, now, limits);
+            let until = predicted(entry.old, tag.tail_sent, now, waits);
             if until <= now {
                 entry.is_clear = true;
                 return PacketAction::Leaves;
             }
-            entry.queue = queues.open(flow, (tag.epoch, tag.tail_sent, until), port);
+            entry.queue = queues.open(flow, tag.epoch, tag.tail_sent, until, port);
             let slot = entry.queue.and_then(|place| queues.push(place));
             return slot.map_or(PacketAction::Leaves, PacketAction::Waits);
         };
@@ -104,7 +107,7 @@ impl Arrivals {
             return PacketAction::LeavesBefore(place);
         }
         // The old path may be slower than predicted. It may also be faster, but the timer is set already.
-        queue.until = predicted(Some((tag.sent, now)), queue.tail_sent, now, limits).max(queue.until);
+        queue.until = predicted(Some((tag.sent, now)), queue.tail_sent, now, waits).max(queue.until);
         PacketAction::Leaves
     }
 
@@ -125,17 +128,12 @@ impl Arrivals {
 
 /// Until when packets wait for the `TAIL` that left at `tail_sent`: it should take as long as the last packet on the old
 /// path.
-fn predicted(
-    old: Option<(Stamp, Time)>,
-    tail_sent: Stamp,
-    now: Time,
-    (wait, slack, longest): (Duration, Duration, Duration),
-) -> Time {
+fn predicted(old: Option<(Stamp, Time)>, tail_sent: Stamp, now: Time, waits: Waits) -> Time {
     let until = match old {
         Some((sent, arrived)) => arrived + tail_sent.since(sent),
-        None => now + wait,
+        None => now + waits.unpredicted,
     };
-    (until + slack).min(now + longest)
+    (until + waits.slack).min(now + waits.longest)
 }
 
 #[cfg(test)]
@@ -144,6 +142,11 @@ mod tests {
     use crate::Action;
 
     const FLOW: FlowKey = FlowKey(7);
+    const WAITS: Waits = Waits {
+        unpredicted: Duration::from_us(200),
+        slack: Duration::from_us(16),
+        longest: Duration::from_us(316),
+    };
 
     fn at(us: u64) -> Time {
         Time::ZERO + Duration::from_us(us)
@@ -157,8 +160,7 @@ mod tests {
 
     impl End {
         fn new() -> Self {
-            let waits = [200, 16, 316].map(Duration::from_us);
-            let arrivals = Arrivals::new(8, Duration::from_ms(2), waits, 1);
+            let arrivals = Arrivals::new(8, Duration::from_ms(2), WAITS, 1);
             Self { arrivals, queues: Queues::new(4), out: Actions::default() }
         }
 
@@ -244,7 +246,7 @@ mod tests {
     #[test]
     fn a_flow_that_the_table_loses_leaves_no_packet_behind() {
         let mut end = End::new();
-        end.arrivals = Arrivals::new(1, Duration::from_ms(2), [200, 16, 316].map(Duration::from_us), 1);
+        end.arrivals = Arrivals::new(1, Duration::from_ms(2), WAITS, 1);
         assert_eq!(end.next(3, true, [101, 112], Request::Nothing), PacketAction::Waits(0));
         let tag = Tag::default();
         end.arrivals.next(FlowKey(8), tag, at(113), &mut end.queues, PortId(2), &mut end.out);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_units::NodeId;
 
-use self::arrivals::Arrivals;
+use self::arrivals::{Arrivals, Waits};
 use self::config::{Config, Waiting, contradiction};
 use self::departures::Departures;
 use self::paths::Paths;
@@ -100,7 +100,7 @@ impl Blueprint for ConWeave {
             arrivals: Arrivals::new(
                 flow_table,
                 aging,
-                [wait, slack, self.config.longest_wait()],
+                Waits { unpredicted: wait, slack, longest: self.config.longest_wait() },
                 mix64(key ^ 2),
             ),
             queues: Queues::new(queues),

@@ -51,7 +51,9 @@ impl Queues {
     pub(super) fn open(
         &mut self,
         flow: FlowKey,
-        (epoch, tail_sent, until): (u8, Stamp, Time),
+        epoch: u8,
+        tail_sent: Stamp,
+        until: Time,
         port: PortId,
     ) -> Option<u16> {
         let place = match self.free.pop() {
@@ -132,7 +134,7 @@ mod tests {
     }
 
     fn open(queues: &mut Queues, flow: u32, us: u64) -> Option<u16> {
-        queues.open(FlowKey(flow), (0, Stamp::default(), at(us)), PortId(1))
+        queues.open(FlowKey(flow), 0, Stamp::default(), at(us), PortId(1))
     }
 
     #[test]
