@@ -17,7 +17,7 @@ use weft_wire::openflow::Match;
 use weft_wire::{Ethernet, Ip, Tcp, TcpFlags};
 
 use crate::connection::{Connection, Stage, Subflow, SubflowId};
-use crate::frame::Station;
+use crate::frame::{Socket, Station};
 use crate::handshake::{capable, segment};
 use crate::network::{Host, Network};
 
@@ -198,7 +198,8 @@ impl Connections {
                 nonce: subflow.nonces[0],
             }),
         });
-        let (from, to) = ((connection.client, subflow.port), (server.station(), SERVER_PORT));
+        let from = Socket { station: connection.client, port: subflow.port };
+        let to = Socket { station: server.station(), port: SERVER_PORT };
         Some(segment(from, to, TcpFlags::SYN, option, [subflow.nonces[0], 0]))
     }
 
@@ -259,7 +260,8 @@ impl Connections {
         }
         let subflow = &mut connection.subflows[usize::from(id.index)];
         let parties = [0, 1].map(|end| Party { key: keys[end], nonce: subflow.nonces[end] });
-        let (at_client, at_server) = ((client, subflow.port), (server, SERVER_PORT));
+        let at_client = Socket { station: client, port: subflow.port };
+        let at_server = Socket { station: server, port: SERVER_PORT };
         let version = self.offer.version;
         let [a, b] = subflow.nonces;
         let is_syn_ack = tcp.is_syn_ack();

@@ -77,13 +77,22 @@ pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8>
     frame
 }
 
+/// One end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Socket {
+    /// The host.
+    pub station: Station,
+    /// Its port.
+    pub port: u16,
+}
+
 /// A TCP segment without data.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// The sender and its port.
-    pub from: (Station, u16),
-    /// The receiver and its port.
-    pub to: (Station, u16),
+    /// The sender.
+    pub from: Socket,
+    /// The receiver.
+    pub to: Socket,
     /// The sequence number.
     pub sequence: u32,
     /// The acknowledgement number.
@@ -100,7 +109,8 @@ impl Segment<'_> {
     /// # Errors
     /// Those of [`TcpOption::write_all`].
     pub fn frame(&self) -> Result<Vec<u8>, Error> {
-        let ((from, from_port), (to, to_port)) = (self.from, self.to);
+        let (Socket { station: from, port: from_port }, Socket { station: to, port: to_port }) =
+            (self.from, self.to);
         let mut options = [0; 40];
         let options_len = TcpOption::write_all(self.options, &mut options)?;
         let mut tcp = Vec::with_capacity(60);
@@ -134,7 +144,7 @@ mod tests {
     #[test]
     fn a_switch_reads_of_a_segment_what_a_match_may_ask() {
         let options = [TcpOption::MaximumSegmentSize(1460), TcpOption::SackPermitted];
-        let (from, to) = ((A, 49152), (B, 80));
+        let (from, to) = (Socket { station: A, port: 49152 }, Socket { station: B, port: 80 });
         let segment =
             Segment { from, to, sequence: 7, acknowledgement: 0, flags: TcpFlags::SYN, options: &options };
         let frame = segment.frame().unwrap();

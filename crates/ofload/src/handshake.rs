@@ -3,7 +3,7 @@
 use weft_wire::mptcp::{self, Capable, CapableFlags, Keys, Version};
 use weft_wire::{TcpFlags, TcpOption};
 
-use crate::frame::{Segment, Station};
+use crate::frame::{Segment, Socket};
 
 /// MP_CAPABLE with these keys.
 pub(crate) fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {
@@ -12,8 +12,8 @@ pub(crate) fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {
 
 /// A segment with the options that Linux sends in addition to Multipath TCP's.
 pub(crate) fn segment(
-    from: (Station, u16),
-    to: (Station, u16),
+    from: Socket,
+    to: Socket,
     flags: TcpFlags,
     option: Option<mptcp::Option<'static>>,
     [sequence, acknowledgement]: [u32; 2],

@@ -158,11 +158,7 @@ impl Network {
         });
         let hosts = fabric.hosts().iter().enumerate().filter_map(|(index, node)| {
             let link = fabric.link(*fabric.ports(*node).first()?);
-            Some(host(
-                index,
-                fabric.node(*node).name.clone(),
-                (place(link.to), u32::from(link.to_port.0) + 1),
-            ))
+            Some(host(index, fabric.node(*node).name.clone(), place(link.to), u32::from(link.to_port.0) + 1))
         });
         let (switches, hosts) = (switches.collect(), hosts.collect());
         Self { name: fabric.name().to_owned(), switches, hosts }
@@ -176,7 +172,7 @@ impl Network {
             ports: vec![Peer::Host(2 * index), Peer::Host(2 * index + 1)],
         };
         let hosts =
-            (0..2 * count).map(|index| host(index, format!("h{index}"), (index / 2, index as u32 % 2 + 1)));
+            (0..2 * count).map(|index| host(index, format!("h{index}"), index / 2, index as u32 % 2 + 1));
         Self {
             name: format!("{count} switches alone"),
             switches: (0..count).map(switch).collect(),
@@ -206,9 +202,14 @@ impl Network {
     }
 }
 
-fn host(index: usize, name: String, at: (usize, u32)) -> Host {
+fn host(index: usize, name: String, switch: usize, port: u32) -> Host {
     let [high, low] = (index as u16 + 1).to_be_bytes();
-    Host { name, at, mac: Mac([2, 0, 0, 0, high, low]), address: Ipv4Addr::new(10, 0, high, low) }
+    Host {
+        name,
+        at: (switch, port),
+        mac: Mac([2, 0, 0, 0, high, low]),
+        address: Ipv4Addr::new(10, 0, high, low),
+    }
 }
 
 #[cfg(test)]
