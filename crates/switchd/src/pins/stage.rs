@@ -25,6 +25,16 @@ use crate::btf;
 use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};
 
+/// What a map is made of.
+#[derive(Clone, Copy)]
+struct Make {
+    kind: u32,
+    key_size: u32,
+    value_size: u32,
+    /// The number of entries.
+    entries: u32,
+}
+
 /// A map that starts empty.
 struct NewMap {
     name: String,
@@ -83,7 +93,12 @@ impl Pins {
             let layout = layouts.remove(&map_in_kernel(name)).ok_or(PlaneError::Missing("types of a map"))?;
             let entries =
                 sizes.iter().find(|(of, _)| *of == name).map_or(map.max_entries(), |(_, size)| *size);
-            let make = (map.map_type(), map.key_size(), map.value_size(), entries);
+            let make = Make {
+                kind: map.map_type(),
+                key_size: map.key_size(),
+                value_size: map.value_size(),
+                entries,
+            };
             let path = self.path.join("maps").join(name);
             let why = match path.exists() {
                 true => self.differs(name, &path, make, &layout)?,
@@ -104,22 +119,18 @@ impl Pins {
     }
 
     /// Why the pinned map differs from the program's map of this name.
-    fn differs(
-        &self,
-        name: &str,
-        path: &Path,
-        make: (u32, u32, u32, u32),
-        layout: &str,
-    ) -> Result<Option<&'static str>> {
+    fn differs(&self, name: &str, path: &Path, make: Make, layout: &str) -> Result<Option<&'static str>> {
         let info = MapInfo::from_pin(path)?;
         let kind = info.map_type().unwrap_or(MapType::Unspecified) as u32;
         Ok(match fs::read_link(self.layout(name)) {
-            _ if (kind, info.key_size(), info.value_size()) != (make.0, make.1, make.2) => {
+            _ if (kind, info.key_size(), info.value_size())
+                != (make.kind, make.key_size, make.value_size) =>
+            {
                 Some("different type or entry size")
             }
             Ok(known) if known.as_os_str() != layout => Some("fields with another meaning"),
             Err(_) => Some("fields with unknown meaning"),
-            _ if info.max_entries() != make.3 => Some("different number of entries"),
+            _ if info.max_entries() != make.entries => Some("different number of entries"),
             Ok(_) => None,
         })
     }

@@ -239,7 +239,8 @@ impl Rules {
     /// Adds a rule or changes its action; unless `anew`, its counters continue, except for frames at this very moment.
     fn put(&self, key: &Key, rule: &FlowRule, anew: bool) -> io::Result<()> {
         let known = if anew { None } else { self.value(key) };
-        let value = value(&rule.action, known.map_or((0, 0), |rule| (rule.packets, rule.bytes)));
+        let (packets, bytes) = known.map_or((0, 0), |rule| (rule.packets, rule.bytes));
+        let value = value(&rule.action, packets, bytes);
         match key {
             Key::V4(key) => insert(&self.v4, key, &value),
             Key::V6(key) => insert(&self.v6, key, &value),
@@ -362,7 +363,7 @@ fn group(ways: &[Way]) -> Group {
     group
 }
 
-fn value(action: &FlowAction, (packets, bytes): (u64, u64)) -> Rule {
+fn value(action: &FlowAction, packets: u64, bytes: u64) -> Rule {
     let FlowAction { queue, down, to } = *action;
     let (to, up, to_group) = match to {
         FlowTarget::Way(way) => (way.gate.0, way.up, 0),

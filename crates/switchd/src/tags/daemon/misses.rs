@@ -2,7 +2,6 @@
 //! waits for a rule.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -22,14 +21,14 @@ const MOST_PAIRS: usize = 16_384;
 /// When each pair was last notified.
 #[derive(Default)]
 struct Notified {
-    pairs: HashMap<(IpAddr, IpAddr), Instant>,
+    pairs: HashMap<Addresses, Instant>,
     /// When old pairs were last removed.
     swept: Option<Instant>,
 }
 
 impl Notified {
     /// Admits or suppresses a notice about a pair; a new pair is suppressed while the table is full.
-    fn admit(&mut self, pair: (IpAddr, IpAddr), now: Instant) -> bool {
+    fn admit(&mut self, pair: Addresses, now: Instant) -> bool {
         let is_recent = |at: &Instant| now.duration_since(*at) < GAP;
         if self.pairs.get(&pair).is_some_and(is_recent) {
             return false;
@@ -61,7 +60,7 @@ pub fn watch(shared: &Shared, mut misses: Misses) {
             let mut frames = Vec::new();
             while let Some(Miss { port, addresses, len, frame }) = misses.take() {
                 let Addresses { source, destination } = addresses;
-                if notified.admit((source, destination), Instant::now()) {
+                if notified.admit(addresses, Instant::now()) {
                     // It does not matter if there is no receiver.
                     let _ = notices.send(json!({
                         "what": "miss", "port": port.0, "source": source, "destination": destination,
@@ -78,12 +77,17 @@ pub fn watch(shared: &Shared, mut misses: Misses) {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn a_pair_is_notified_once_a_second_and_pairs_are_bounded() {
         let (mut notified, start) = (Notified::default(), Instant::now());
-        let pair = |number: u32| (IpAddr::from([10, 0, 0, 1]), IpAddr::from(number.to_be_bytes()));
+        let pair = |number: u32| Addresses {
+            source: IpAddr::from([10, 0, 0, 1]),
+            destination: IpAddr::from(number.to_be_bytes()),
+        };
         let after = |ms| start + Duration::from_millis(ms);
         assert!(notified.admit(pair(1), start));
         assert!(!notified.admit(pair(1), after(999)));
