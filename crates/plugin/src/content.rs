@@ -38,13 +38,14 @@ pub trait Content {
     /// The scheme does not run on the fabric.
     fn run(plan: &Plan, recorder: &mut dyn Recorder) -> Result<RunReport, SchemeError>;
 
-    /// Carries out a run and writes its result, with the text of the scenario, to `target`.
+    /// Carries out a run and writes its result, with the text of the scenario, to the directory `target`.
     ///
     /// # Errors
     /// The run failed; no partial result is left.
     fn write(
         plan: &Plan,
-        target: (&Path, &str),
+        target: &Path,
+        scenario: &str,
         threads: usize,
         progress: &Progress,
     ) -> Result<Option<RunReport>, RunError>;
@@ -92,12 +93,13 @@ impl<S: Scheme> Content for OfScheme<S> {
 
     fn write(
         plan: &Plan,
-        target: (&Path, &str),
+        target: &Path,
+        scenario: &str,
         threads: usize,
         progress: &Progress,
     ) -> Result<Option<RunReport>, RunError> {
         let make = |routes: &_| S::new(&Self::setting(plan, routes));
-        run_own_to_directory(plan, make, target.0, target.1, threads, progress)
+        run_own_to_directory(plan, make, target, scenario, threads, progress)
     }
 }
 
@@ -131,7 +133,8 @@ impl<C: CongestionController> Content for OfController<C> {
 
     fn write(
         plan: &Plan,
-        (target, scenario): (&Path, &str),
+        target: &Path,
+        scenario: &str,
         threads: usize,
         progress: &Progress,
     ) -> Result<Option<RunReport>, RunError> {

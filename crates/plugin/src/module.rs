@@ -102,8 +102,8 @@ fn carry_out<B: Content>(
     let point = scenario.points().iter().find(|point| point.id == request.point);
     let point = point.ok_or_else(|| failed(format!("the module finds no run `{}`", request.point)))?;
     let plan = scenario.plan(point, &load).map_err(|wrong| failed(wrong.to_string()))?;
-    let target = (Path::new(&request.target), scenario.text());
-    let report = B::write(&plan, target, request.threads, progress);
+    let target = Path::new(&request.target);
+    let report = B::write(&plan, target, scenario.text(), request.threads, progress);
     report
         .map(|report| report.as_ref().map(Ended::from))
         .map_err(|error| (error.to_string(), error.is_disk_full()))

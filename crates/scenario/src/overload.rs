@@ -116,13 +116,13 @@ struct Stretch {
 
 impl Stretch {
     /// The part of it in a span.
-    fn with(&self, (from, to): (Time, Time)) -> Self {
+    fn with(&self, from: Time, to: Time) -> Self {
         Self { events: self.events, since: self.since.max(from), until: self.until.min(to) }
     }
 
-    /// How much of it is in a window.
-    fn within(&self, window: (Time, Time)) -> Duration {
-        let part = self.with(window);
+    /// How much of it is in a span.
+    fn within(&self, from: Time, to: Time) -> Duration {
+        let part = self.with(from, to);
         part.until.saturating_since(part.since)
     }
 
@@ -155,20 +155,20 @@ fn over_time(
         return Vec::new();
     }
     let (from, to) = settings.measure.window;
-    let window = (from, to.min(Time::ZERO + settings.run.duration));
-    let span = window.1.saturating_since(window.0);
+    let to = to.min(Time::ZERO + settings.run.duration);
+    let span = to.saturating_since(from);
     let lasting = Duration::from_ps((span.ps() as f64 * LASTING).ceil() as u64);
     let mut lasts: Vec<Stretch> =
-        Stretch::all(fabric, events).into_iter().filter(|one| one.within(window) >= lasting).collect();
-    lasts.sort_by_key(|one| Reverse(one.within(window)));
+        Stretch::all(fabric, events).into_iter().filter(|one| one.within(from, to) >= lasting).collect();
+    lasts.sort_by_key(|one| Reverse(one.within(from, to)));
     for stretch in lasts {
         // Flows of a group that arrive for a shorter time are a burst, as those of a shorter state of the links are.
-        let offers: Vec<&Offer> =
-            offers.iter().filter(|offer| stretch.with(offer.span).within(window) >= lasting).collect();
+        let lasts = |offer: &&Offer| stretch.with(offer.span.0, offer.span.1).within(from, to) >= lasting;
+        let offers: Vec<&Offer> = offers.iter().filter(lasts).collect();
         let Stretch { events: before, since, until } = stretch;
         let found = of(&Links::after(fabric, &events[..before]), &offers);
         if !found.is_empty() {
-            let until = (until < window.1).then_some(until);
+            let until = (until < to).then_some(until);
             return found.into_iter().map(|overload| Overload { since, until, ..overload }).collect();
         }
     }

@@ -49,7 +49,7 @@ pub(crate) fn decode(section: &Section<'_>, scenario: &Table, axes: &[Axis]) -> 
             collect(&part.node, scenario.get(&part.key), &part.key, part.span, &mut values);
         }
         for (key, span, _) in &values {
-            check(section, name, (key, *span), axes);
+            check(section, name, key, *span, axes);
         }
         variants.push(Variant { name: name.clone(), span: entry.span, values });
     }
@@ -93,7 +93,7 @@ fn collect(
 }
 
 /// Rejects a key that all variants share, or that is swept.
-fn check(section: &Section<'_>, name: &str, (key, span): (&str, Span), axes: &[Axis]) {
+fn check(section: &Section<'_>, name: &str, key: &str, span: Span, axes: &[Axis]) {
     if COMMON.iter().any(|common| *common == key || key.starts_with(&format!("{common}."))) {
         let label = "all variants share it: expected a key of another section, such as `transport.protocol`";
         section.problem(span, format!("`{key}` cannot differ between variants"), label);

@@ -10,7 +10,8 @@ use crate::Fabric;
 /// which links exist. Empty if there is no path.
 pub fn narrowest_cut(
     fabric: &Fabric,
-    (from, first): (HostId, &[LinkId]),
+    from: HostId,
+    first: &[LinkId],
     to: HostId,
     is_up: impl Fn(LinkId) -> bool,
 ) -> Vec<LinkId> {
@@ -47,7 +48,7 @@ mod tests {
 
     fn names(fabric: &Fabric, first: &[LinkId], down: &[LinkId]) -> Vec<String> {
         let to = HostId(fabric.host_count() as u32 - 1);
-        let cut = narrowest_cut(fabric, (HostId(0), first), to, |id| !down.contains(&id));
+        let cut = narrowest_cut(fabric, HostId(0), first, to, |id| !down.contains(&id));
         let mut names: Vec<String> = cut.iter().map(|id| fabric.link_label(*id)).collect();
         names.sort_unstable();
         names

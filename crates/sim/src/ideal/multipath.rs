@@ -42,7 +42,7 @@ impl Multipath<'_> {
             Some(before? + link.delay + after[link.to.index()]?)
         };
         let into = fabric.ports(sink).iter().map(|id| id.reverse()).filter(|id| self.is_up(*id));
-        let inside = measure::narrowest_cut(fabric, (flow.src, &first), flow.dst, |id| self.is_up(id));
+        let inside = measure::narrowest_cut(fabric, flow.src, &first, flow.dst, |id| self.is_up(id));
         // A subflow keeps to one link of the source.
         let subflows = usize::from(match self.config.mptcp {
             Mptcp::Ndiffports => self.config.subflows,

@@ -43,7 +43,7 @@ impl AddAddr {
         match self.announcement {
             Announcement::Unsigned | Announcement::Echo => false,
             Announcement::Signed(hmac) => {
-                proof::verify_add_addr(sender, receiver, (self.address_id, self.address, self.port), hmac)
+                proof::verify_add_addr(sender, receiver, self.address_id, self.address, self.port, hmac)
             }
         }
     }

@@ -61,7 +61,9 @@ pub fn add_addr_hmac(
 pub(super) fn verify_add_addr(
     sender: Key,
     receiver: Key,
-    (address_id, address, port): (u8, IpAddr, Option<u16>),
+    address_id: u8,
+    address: IpAddr,
+    port: Option<u16>,
     right: [u8; 8],
 ) -> bool {
     of_address(sender, receiver, address_id, address, port).verify_truncated_right(&right).is_ok()
