@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from waiting import PATIENCE_S, cpu_s, until
-from weft import Scenario, ScenarioError
+from weft import Scenario, ScenarioError, schemes
 from weft.cli.explore import chosen
 from weft.exploring import Trace, follow
 from weft.exploring.page import render
 from weft.exploring.stage import stage
 from weft.exploring.story import Story
 
+EXPLORING = [entry["name"] for entry in schemes() if entry["explores"]]
 SCENARIO = """
 name = "race"
 
@@ -190,7 +191,7 @@ def test_a_flow_too_short_to_be_cut_has_one_scene_and_the_page_says_so():
     assert "No recovery is shown: flow 0 (1000 bytes) ends before" in render(trace)
 
 
-@pytest.mark.parametrize("scheme", ["arp_path", "tcp_path", "tfe"])
+@pytest.mark.parametrize("scheme", EXPLORING)
 def test_the_story_tells_every_late_copy_the_path_and_the_cut(traces, scheme):
     trace = traces[scheme]
     exploration, recovery = trace.scenes

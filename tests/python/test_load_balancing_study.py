@@ -30,7 +30,7 @@ from weft.studies.load_balancing import (
 from weft.studies.load_balancing.rules import Tables
 from weft.studies.outcome import Size, Verdict
 
-SCHEMES = ("ecmp", "conga", "letflow", "drill", "presto", "wcmp", "plb", "hermes", "clove", "hedera", "tcp_path", "tfe")
+SCHEMES = tuple(setups.registry())
 PARTS = (
     *((f"testbed-{kind}", load) for kind, loads in own.TESTBED_LOADS.items() for load in loads),
     ("clos", own.CLOS_LOAD),

@@ -45,13 +45,10 @@ ALONE = [(source, destination, size, 20_000 * place) for place, (source, destina
 ON_TREE = [("h0", "h1", "600 kB", 0), ("h1", "h0", "20 kB", 20_000)]
 
 MARKS = '\necn_threshold = "65 packets"'
-TRANSPORTS = {f'profile = "{entry["name"]}"': "" for entry in weft.profiles()} | {
-    'profile = "dctcp"': MARKS,
-    'profile = "linux"\nmptcp = "ndiffports"': "",
-    'protocol = "roce"': MARKS,
-    'protocol = "uec"': "",
-    'protocol = "udp"': "",
-}
+PROTOCOLS = [one["properties"]["protocol"]["const"] for one in weft.schema()["properties"]["transport"]["anyOf"]]
+TRANSPORTS = {f'profile = "{entry["name"]}"': "" for entry in weft.profiles()}
+TRANSPORTS |= {f'protocol = "{name}"': "" for name in PROTOCOLS if name != "tcp"}
+TRANSPORTS |= {'profile = "dctcp"': MARKS, 'profile = "linux"\nmptcp = "ndiffports"': "", 'protocol = "roce"': MARKS}
 """The fabric's lines of each transport."""
 AT_ONCE = ["scheme.control_delay=0 s", "scheme.rule_latency=0 s"]
 """A controller that takes no time: its delay for each connection is no property of paths."""

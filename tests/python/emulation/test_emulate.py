@@ -18,7 +18,12 @@ from waiting import PATIENCE_S, until
 from weft.emulation import requirements, shaping
 from weft.results import Results
 
-SCHEMES = ["arp_path", "tcp_path", "tfe", "ecmp", "spray"]
+SCHEMES = [
+    entry["name"]
+    for entry in package.schemes()
+    if entry["linux_mode"] == entry["name"].replace("_", "-") and "controller" not in entry["needs"]
+]
+"""The schemes with a mode of the Linux switch of their own, except that of a central controller."""
 
 SPINE_LEAF = """
 [fabric]
@@ -40,9 +45,9 @@ delay = "1 us"
 queue = "100 packets"
 """
 
-FLOWS = """
+FLOWS = f"""
 [traffic]
-sizes = { uniform = ["10 kB", "80 kB"] }
+sizes = {{ uniform = ["10 kB", "80 kB"] }}
 load = 0.1
 load_of = "host-links"
 
@@ -59,7 +64,7 @@ limit = "8 s"
 interval = "200 ms"
 
 [sweep]
-"scheme.name" = ["arp_path", "tcp_path", "tfe", "ecmp", "spray"]
+"scheme.name" = {json.dumps(SCHEMES)}
 """
 
 

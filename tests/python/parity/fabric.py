@@ -22,14 +22,20 @@ from pathlib import Path
 from typing import Any
 
 from waiting import PATIENCE_S, until
+from weft.catalogue import schemes
 
 from .netns import Netns, run, wire
 
 BRIDGE = "bridge"
-EXPLORING = ("arp-path", "tcp-path", "tfe")
-ROUTED = ("ecmp", "spray")
-MODES = (*EXPLORING, *ROUTED)
-"""Excludes `tag-forward` and `flow-table`, which only forward traffic that a controller has installed rules for."""
+_EXPLORES = {
+    entry["linux_mode"]: bool(entry["explores"])
+    for entry in schemes()
+    if entry["linux_mode"] and "controller" not in entry["needs"]
+}
+"""For each mode, whether it explores. Excludes `tag-forward` and `flow-table`, which only forward traffic that a
+controller has installed rules for."""
+ROUTED = tuple(mode for mode, explores in _EXPLORES.items() if not explores)
+MODES = (*(mode for mode, explores in _EXPLORES.items() if explores), *ROUTED)
 LEAVES = ("leaf1", "leaf2")
 SPINES = ("spine1", "spine2")
 OTHERS = ("left", "right", "roamer", "newcomer", "small")

@@ -23,7 +23,7 @@ use weft_sim::sample::{Metric, Sample};
 use weft_switching::ecmp::Ecmp;
 use weft_switching::host::distinct_paths::DistinctPaths;
 use weft_switching::host::path_selector::PathSelector;
-use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
+use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, registry, stream};
 use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
@@ -65,6 +65,11 @@ pub fn at(span: Duration) -> Time {
 /// A scheme without parameters.
 pub fn scheme(name: &str) -> SchemeSpec {
     SchemeSpec { name: name.to_owned(), params: Default::default() }
+}
+
+/// The names of the schemes that explore.
+pub fn exploring() -> impl Iterator<Item = &'static str> {
+    registry().iter().filter(|known| known.explores.is_some()).map(|known| known.name)
 }
 
 /// A scheme with one parameter.

@@ -10,7 +10,7 @@ use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
 
 use super::threads::{busy, same_with_threads};
-use crate::common::{MS, Outcome, Trial, US, at, gigabit, link, parsed, plan, scheme};
+use crate::common::{MS, Outcome, Trial, US, at, exploring, gigabit, link, parsed, plan, scheme};
 
 fn loss(loss: f64) -> LinkChange {
     LinkChange { loss: Some(loss), ..LinkChange::default() }
@@ -225,7 +225,7 @@ fn exploring_schemes_do_not_wait_for_routes() {
             kept.flows[0].end
         })
     };
-    for name in ["tcp_path", "arp_path", "tfe"] {
+    for name in exploring() {
         let [prompt, slow] = ["0 s", "300 ms"].map(|reaction| ends(name, reaction));
         assert_eq!(prompt, slow, "{name}");
         assert!(prompt.iter().all(Option::is_some), "{name}");

@@ -5,7 +5,9 @@ use weft_fabric::{Fabric, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
 use weft_units::{Bytes, Duration, Time};
 
-use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme, scheme_of, scheme_with, word};
+use crate::common::{
+    MS, Outcome, Trial, US, exploring, gigabit, link, profile, scheme, scheme_of, scheme_with, word,
+};
 
 /// Four spines, four leaves, two hosts per leaf; every link 1 Gbps and 1 us.
 pub fn fabric() -> Fabric {
@@ -20,7 +22,7 @@ fn uplinks(fabric: &Fabric, outcome: &Outcome) -> Vec<u64> {
 #[test]
 fn a_flow_starts_with_a_question_and_the_next_one_to_the_same_host_does_not() {
     let fabric = fabric();
-    for name in ["arp_path", "tcp_path", "tfe"] {
+    for name in exploring() {
         let trial = Trial::linux(&fabric, name).flow(0, 2, 1_000, MS(1));
         let outcome = trial.flow(0, 2, 1_000, MS(20)).run();
         assert_eq!(outcome.report.flows_finished, 2, "{name}");

@@ -6,7 +6,7 @@ use weft_sim::sample::Metric;
 use weft_switching::{DropReason, ParamValue};
 use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
-use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme_of, scheme_with, word};
+use crate::common::{MS, Outcome, Trial, US, exploring, gigabit, link, profile, scheme_of, scheme_with, word};
 use crate::engine::exploration::fabric;
 
 /// The names of the switches on a flow's path.
@@ -18,7 +18,7 @@ fn path(fabric: &Fabric, outcome: &Outcome, flow: usize) -> Vec<String> {
 #[test]
 fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
     let fabric = fabric();
-    for name in ["ecmp", "single_path", "spanning_tree", "arp_path", "tcp_path", "tfe"] {
+    for name in ["ecmp", "single_path", "spanning_tree"].into_iter().chain(exploring()) {
         let outcome = Trial::linux(&fabric, name).flow(0, 2, 1 << 20, MS(1)).run();
         let found = path(&fabric, &outcome, 0);
         assert_eq!((found.len(), &*found[0], &*found[2]), (3, "l0", "l1"), "{name}: {found:?}");

@@ -1,6 +1,7 @@
 //! Hosts that choose paths, by the entropy that switches hash.
 
 use weft_fabric::{Limit, LinkSpec, QueueSpec, build};
+use weft_switching::host::over::OverHashing;
 use weft_switching::host::path_selector::{Host, Opening, PathSelector};
 use weft_switching::{Header, ParamValue, SchemeSpec};
 use weft_transport::Segment;
@@ -157,7 +158,7 @@ fn marking() -> LinkSpec {
 #[test]
 fn a_host_scheme_runs_over_every_scheme_that_it_names() {
     let fabric = build::fat_tree(4, &marking(), &marking()).unwrap();
-    for over in ["adaptive", "drill", "ecmp", "letflow", "spray", "tag_forward", "wcmp"] {
+    for over in OverHashing::WORDS {
         let spec = scheme_with("plb", "over", word(over));
         let trial = Trial::new(&fabric, spec, profile("dctcp")).limit(MS(500)).flow(0, 15, 500_000, US(0));
         assert_eq!(trial.run().report.flows_finished, 1, "{over}");

@@ -1,7 +1,8 @@
 //! Tag-and-Forward in the engine: tags on links between switches, paths, and link failures.
 
 use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, QueueSpec, Scheduler, build};
-use weft_switching::{DropReason, ParamValue, SchemeSpec};
+use weft_switching::tag_forward::DESCRIPTOR;
+use weft_switching::{DropReason, ParamKind, ParamValue, SchemeSpec};
 use weft_units::{Duration, LinkId, Rate};
 
 use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme, scheme_with, word};
@@ -27,7 +28,9 @@ fn all_to_all(fabric: &Fabric, scheme: SchemeSpec) -> Outcome {
 #[test]
 fn every_pair_of_servers_and_routers_exchanges_its_bytes_whatever_way_is_chosen() {
     let fabric = fat_tree();
-    for choice in ["ecmp", "spray", "least-loaded"] {
+    let choice = DESCRIPTOR.params.iter().find(|param| param.name == "choice").expect("it is a parameter");
+    let ParamKind::Choice(choices) = choice.kind else { panic!("{choice:?}") };
+    for choice in choices {
         let outcome = all_to_all(&fabric, choosing(choice));
         assert_eq!(outcome.report.flows_finished, 16 * 15 + 2 * 16 * 4, "{choice}");
         for reason in DropReason::ALL.into_iter().filter(|reason| *reason != DropReason::QueueFull) {

@@ -78,13 +78,17 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
     builder.build().unwrap()
 }
 
+/// A scheme with precomputed routes and without a central controller that `is` accepts.
+fn alone(is: fn(&Descriptor) -> bool) -> impl Strategy<Value = SchemeSpec> {
+    let is_alone =
+        |known: &&Descriptor| known.explores.is_none() && !known.needs.contains(&Need::Controller) && is(known);
+    let names: Vec<&str> = registry().iter().filter(is_alone).map(|known| known.name).collect();
+    prop::sample::select(names).prop_map(crate::common::scheme)
+}
+
 pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
-    let is_plain = |known: &&Descriptor| {
-        !known.is_choosy() && known.explores.is_none() && !known.needs.contains(&Need::Controller)
-    };
-    let plain: Vec<&str> = registry().iter().filter(is_plain).map(|known| known.name).collect();
     prop_oneof![
-        4 => prop::sample::select(plain).prop_map(crate::common::scheme),
+        4 => alone(|known| !known.is_choosy()),
         1 => (1_u64..4).prop_map(|size| {
             crate::common::scheme_with("spanning_tree", "table_size", ParamValue::Count(size))
         }),
@@ -144,8 +148,7 @@ pub fn any_scheme_of_tiers() -> impl Strategy<Value = SchemeSpec> {
     let interval = ParamValue::Duration(Duration::from_ms(1));
     prop_oneof![
         3 => conga,
-        2 => Just(crate::common::scheme("hula")),
-        2 => Just(crate::common::scheme("conweave")),
+        4 => alone(Descriptor::is_choosy),
         1 => Just(crate::common::scheme_with("hedera", "interval", interval)),
     ]
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::net::{Netns, cable, host};
 use serde_json::Value;
+use weft_switchd::Mode;
 
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{LONG_HOLD, Places, Switch};
@@ -44,7 +45,7 @@ impl Ring {
 #[test]
 #[ignore = "needs root and BPF"]
 fn hosts_of_a_ring_reach_each_other_over_ipv4_ipv6_and_tcp_in_every_mode_that_explores() {
-    for mode in ["arp-path", "tcp-path", "tfe"] {
+    for mode in Mode::all().filter(|mode| mode.scheme().explores.is_some()) {
         let (ring, places) = (Ring::new(), Places::new());
         let _switches = ring.start(&places, &format!("mode = \"{mode}\""));
         for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 2)] {
@@ -68,7 +69,7 @@ fn hosts_of_a_ring_reach_each_other_over_ipv4_ipv6_and_tcp_in_every_mode_that_ex
 #[test]
 #[ignore = "needs root and BPF"]
 fn hosts_reach_each_other_by_routes_in_modes_that_go_by_them() {
-    for mode in ["ecmp", "spray"] {
+    for mode in Mode::all().filter(|mode| mode.routes()) {
         let pair = Pair::new(&["a", "b"]);
         let config = |own: u8, other: u8| {
             format!(
