@@ -14,12 +14,11 @@ from ..controller import client
 from ..controller.errors import ControllerError
 from .errors import EmulationError
 from .openflow import OpenFlowNetwork
+from .timeouts import READY_S
 
 LISTEN = "127.0.0.1:6653"
 """On the jail's own loopback interface."""
 _SOCKET = Path("/run/weft-controller.sock")
-_READY_S = 60.0
-"""Timeout in seconds for the controller to respond, and to discover the neighbours of all ports."""
 _END_S = 10.0
 """Timeout in seconds for the controller to stop."""
 _SETTLED_S = 1.5
@@ -113,10 +112,10 @@ class Controller:
         return True
 
     def _wait(self, what: str, condition: Any) -> None:
-        until = time.monotonic() + _READY_S
+        until = time.monotonic() + READY_S
         while not condition():
             if time.monotonic() > until:
-                raise EmulationError(f"weft controller {what} after {_READY_S:g} s: {self.last_words()}")
+                raise EmulationError(f"weft controller {what} after {READY_S:g} s: {self.last_words()}")
             time.sleep(_LOOK_S)
 
 

@@ -27,6 +27,7 @@ from .bridge import Bridge, check_bridge, controller_words, words_of
 from .errors import EmulationError
 from .packet_sockets import packet_sockets
 from .requirements import program, required
+from .timeouts import READY_S
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
 """Programs from the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
@@ -45,8 +46,6 @@ _SO_SNDBUFFORCE, _SO_RCVBUFFORCE = 32, 33
 _NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
 """From <linux/netlink.h> and <linux/genetlink.h>."""
-_READY_S = 60.0
-"""Timeout of a daemon, a bridge or a command, in seconds."""
 _END_S = 5.0
 """Timeout in seconds for a daemon to stop."""
 _LOOK_S = 0.02
@@ -149,7 +148,7 @@ class OpenVSwitch:
         ids = controllers.split(", ") if controllers else []
         return any(self._configure("get", "controller", one, "is_connected").strip() == "true" for one in ids)
 
-    def wait_connected(self, names: Iterable[str], limit_s: float = _READY_S) -> None:
+    def wait_connected(self, names: Iterable[str], limit_s: float = READY_S) -> None:
         """Wait until bridges are connected to a controller.
 
         Raises `EmulationError` if one is not within `limit_s` seconds.
@@ -157,7 +156,7 @@ class OpenVSwitch:
         for name in names:
             _wait(f"switch {name} not connected to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
 
-    def add_rules(self, bridge: str, rules: Iterable[str], limit_s: float = _READY_S) -> None:
+    def add_rules(self, bridge: str, rules: Iterable[str], limit_s: float = READY_S) -> None:
         """Add rules as `ovs-ofctl add-flows` takes them, e.g. `priority=10,in_port=1,actions=output:2`.
 
         Raises `EmulationError` if one of them is refused, or they take more than `limit_s` seconds.
@@ -213,9 +212,9 @@ class OpenVSwitch:
         return [required("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl"]
 
     def _configure(self, *words: str) -> str:
-        return _run([required("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
+        return _run([required("ovs-vsctl"), f"--db={self._remote}", f"--timeout={READY_S:.0f}", *words])
 
-    def _ofctl(self, what: str, bridge: str, limit_s: float = _READY_S) -> list[str]:
+    def _ofctl(self, what: str, bridge: str, limit_s: float = READY_S) -> list[str]:
         control = self.directory / f"{bridge}.mgmt"
         if not control.is_socket():
             raise EmulationError(f"no bridge {bridge} in {self.directory}")
@@ -260,7 +259,7 @@ class OpenVSwitch:
                 raise EmulationError(f"{name} exited with code {daemon.returncode}: {said or 'no output'}")
             return serves()
 
-        _wait(f"{name} does not serve", there, _READY_S)
+        _wait(f"{name} does not serve", there, READY_S)
 
 
 def check() -> None:
@@ -287,7 +286,7 @@ def has_family(name: str) -> bool:
     payload = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + attribute
     message = struct.pack("=IHHII", 16 + len(payload), _GENL_ID_CTRL, _NLM_F_REQUEST, 1, 0) + payload
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC) as asking:
-        asking.settimeout(_READY_S)
+        asking.settimeout(READY_S)
         asking.sendto(message, (0, 0))
         answer = asking.recv(65536)
     return bool(struct.unpack_from("=H", answer, 4)[0] != _NLMSG_ERROR)
@@ -309,7 +308,7 @@ def _wait(what: str, condition: Callable[[], bool], limit_s: float) -> None:
         time.sleep(_LOOK_S)
 
 
-def _run(command: list[str], text: str | None = None, limit_s: float = _READY_S) -> str:
+def _run(command: list[str], text: str | None = None, limit_s: float = READY_S) -> str:
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=limit_s + 5, check=False)
     except subprocess.TimeoutExpired as late:

@@ -22,8 +22,7 @@ from mininet.log import error
 from mininet.node import Switch
 
 READY_S = 60.0
-"""Timeout in seconds for a daemon to attach its program and respond: one that ends is noticed at once, and twenty that
-start together beside other work may need half a minute."""
+"""Timeout in seconds for a daemon to attach its program and respond: that of `timeouts.py`."""
 _LOOK_S = 0.05
 """Polling interval for a daemon that is not ready, in seconds."""
 _END_S = 5.0

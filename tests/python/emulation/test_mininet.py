@@ -9,8 +9,13 @@ import pytest
 
 import weft.emulation
 from jails import in_jail
+from weft.emulation.timeouts import READY_S
 
 CUSTOM = Path(weft.emulation.__file__).parent / "weft_mininet.py"
+
+
+def test_the_switch_for_any_mininet_waits_as_long_as_an_emulation():
+    assert f"\nREADY_S = {READY_S}\n" in CUSTOM.read_text()
 
 
 @pytest.mark.parametrize("mode", ["arp-path", "tcp-path"])

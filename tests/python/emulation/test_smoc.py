@@ -70,7 +70,7 @@ def test_a_controller_that_does_not_start_or_does_not_find_the_network_is_quoted
         file.write_text(fabric(Topology.isolated, 25_000_000))
         said = [refusal(Controller, "random", file, log)]
         # The port of s1 that leads to s3 is taken out of service: neither end is a switch's any more.
-        controlled._READY_S = 4.0
+        controlled.READY_S = 4.0
         with Controller("smoc", file, log) as controller:
             with OpenFlowNetwork(plan_of(file), controllers=[f"tcp:{LISTEN}"]) as network:
                 network.switch.set_port("s1", network.port("s1", "s3"), up=False)
