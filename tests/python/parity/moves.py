@@ -39,8 +39,8 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
 def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
     """Moves a host there and back while a host at each leaf sends to it: the time until frames from each arrive."""
     cell, roamer = Cell(), fabric.spaces["roamer"]
-    for end, leaf in zip(_ENDS, LEAVES, strict=True):
-        _carrier(fabric, end, leaf, up=True)
+    for end in _ENDS:
+        _carrier(fabric, end, up=True)
     if replugged:
         fabric.settle()
     mover, callers = address(0x300 + next(_numbers)), {}
@@ -48,7 +48,7 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
     for host in ("h2", "h4"):
         callers[host] = (Tap(fabric.spaces[host]), address(0x400 + next(_numbers)))
     if replugged:
-        _carrier(fabric, _ENDS[1], LEAVES[1], up=False)
+        _carrier(fabric, _ENDS[1], up=False)
         fabric.settle()
     found = [introduce(caller, (ends[0], mover)) for caller in callers.values()]
     cell.fact("found at first", found, [True, True])
@@ -87,8 +87,8 @@ def _one_move(
             tap.send(datagram(at, mover, next(number)))
         if moved is None and time.monotonic() - begun >= _BEFORE:
             if replugged:
-                _carrier(fabric, _ENDS[old], LEAVES[old], up=False)
-                _carrier(fabric, _ENDS[new], LEAVES[new], up=True)
+                _carrier(fabric, _ENDS[old], up=False)
+                _carrier(fabric, _ENDS[new], up=True)
             ends[new].read()
             # The clock starts here, however long plugging in took on a busy machine.
             moved, last = time.time(), time.monotonic() + _AWAY
@@ -131,7 +131,7 @@ def _speak(how: str, tap: Tap, mover: Address, caller: Address) -> None:
         tap.send(datagram(mover, caller, 0))
 
 
-def _carrier(fabric: Fabric, end: str, leaf: str, *, up: bool) -> None:
+def _carrier(fabric: Fabric, end: str, *, up: bool) -> None:
     """Plug one end of the roamer in or out; the leaf's port gains or loses its carrier."""
     fabric.spaces["roamer"].ip(f"link set dev {end} {'up' if up else 'down'}")
 
