@@ -6,7 +6,9 @@ use weft_sim::sample::Metric;
 use weft_switching::{DropReason, ParamValue};
 use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
-use crate::common::{MS, Outcome, Trial, US, exploring, gigabit, link, profile, scheme_of, scheme_with, word};
+use crate::common::{
+    MS, Outcome, Trial, US, exploring, gigabit, link, profile, scheme_of, scheme_with, word,
+};
 use crate::engine::exploration::fabric;
 
 /// The names of the switches on a flow's path.

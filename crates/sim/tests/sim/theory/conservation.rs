@@ -80,8 +80,9 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
 
 /// A scheme with precomputed routes and without a central controller that `is` accepts.
 fn alone(is: fn(&Descriptor) -> bool) -> impl Strategy<Value = SchemeSpec> {
-    let is_alone =
-        |known: &&Descriptor| known.explores.is_none() && !known.needs.contains(&Need::Controller) && is(known);
+    let is_alone = |known: &&Descriptor| {
+        known.explores.is_none() && !known.needs.contains(&Need::Controller) && is(known)
+    };
     let names: Vec<&str> = registry().iter().filter(is_alone).map(|known| known.name).collect();
     prop::sample::select(names).prop_map(crate::common::scheme)
 }
