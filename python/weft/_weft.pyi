@@ -280,6 +280,15 @@ def nearest(name: str, candidates: list[str]) -> str | None:
 ARRIVED: float
 """If less than this share of the offered bytes has arrived at the end of arrivals, short runs are too short."""
 
+CAPTURE_LIMIT: str
+"""The default size at which a capture ends."""
+
+FRAMING: dict[str, int]
+"""Bytes that a link of a scenario adds to an IP packet, by the name of its framing (`overhead`)."""
+
+OPENFLOW_PORT: int
+"""The TCP port of OpenFlow controllers."""
+
 WITHOUT_CONNECTIONS: list[str]
 """The names of the protocols whose lost packets are gone: they are not sent again."""
 

@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from . import _weft, bundle
+from .catalogue import controller_settings
 from .errors import ScenarioError
 from .files import write_text
 from .graph import Graph, Link, Node
 from .labels import plural
+
+PATHS: int = controller_settings()["paths"]["default"]
+"""The number of paths in a set by default: the controller's."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Fabric(Graph):
         measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links", "warnings")}
         return cls(str(data.get("name", "fabric")), nodes, links, measures, tuple(data.get("warnings", ())))
 
-    def path_set(self, start: str, end: str, order: str = "paper", count: int = 8) -> list[FabricPath]:
+    def path_set(self, start: str, end: str, order: str = "paper", count: int = PATHS) -> list[FabricPath]:
         """The best paths from one node to another, for flows that should share few links.
 
         Args:

@@ -17,17 +17,21 @@ words! {
 }
 
 impl Overhead {
+    /// The bytes around an IP packet, without padding.
+    #[inline]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Ethernet => 38,
+            Self::Ppp => 2,
+            Self::None => 0,
+        }
+    }
+
     /// The bytes that a packet of `ip_bytes` occupies on the wire.
     #[inline]
     pub const fn wire_bytes(self, ip_bytes: u32) -> u32 {
-        match self {
-            Self::Ethernet => {
-                let framed = ip_bytes + 38;
-                if framed < 84 { 84 } else { framed }
-            }
-            Self::Ppp => ip_bytes + 2,
-            Self::None => ip_bytes,
-        }
+        let framed = ip_bytes + self.bytes();
+        if framed < 84 && matches!(self, Self::Ethernet) { 84 } else { framed }
     }
 }
 

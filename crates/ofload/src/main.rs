@@ -1,12 +1,13 @@
 //! `weft-ofload`: the command around [`weft_ofload::run`].
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use weft_ofload::{Delays, Network, Offer, Offered, Process, Report, Settings, run};
 use weft_wire::mptcp::Version;
+use weft_wire::openflow::PORT;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +25,7 @@ Exit status: 0 measured, whether or not all connections completed; 2 nothing was
 #[command(version, after_help = EXAMPLES)]
 struct Arguments {
     /// The controller's address and port
-    #[arg(long, default_value = "127.0.0.1:6653", value_name = "ADDRESS")]
+    #[arg(long, default_value_t = (Ipv4Addr::LOCALHOST, PORT).into(), value_name = "ADDRESS")]
     controller: SocketAddr,
     /// The controller's process on this machine, to measure its memory and CPU time
     #[arg(long, value_name = "PID")]

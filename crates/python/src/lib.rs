@@ -34,6 +34,9 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add("ARRIVED", weft_sim::results::ARRIVED)?;
+    module.add("CAPTURE_LIMIT", run::CAPTURE_LIMIT.to_string())?;
+    module.add("FRAMING", listing::framing())?;
+    module.add("OPENFLOW_PORT", weft_wire::openflow::PORT)?;
     module.add("WITHOUT_CONNECTIONS", listing::without_connections())?;
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;

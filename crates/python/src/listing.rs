@@ -1,10 +1,12 @@
 //! Lists: schemes, profiles, distributions, benchmark cases, the schema.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use weft_fabric::Overhead;
 use weft_plugin::host::{self, LoadError};
 use weft_sim::bench as cases;
 use weft_sim::columns::FLOWS;
@@ -109,6 +111,12 @@ pub fn profiles() -> String {
 pub fn without_connections() -> Vec<&'static str> {
     let all = Protocol::all().into_iter().filter(|protocol| !protocol.config().has_connections());
     all.map(|protocol| protocol.name()).collect()
+}
+
+/// The bytes that each framing adds to an IP packet, by its name.
+pub fn framing() -> BTreeMap<&'static str, u32> {
+    let all = Overhead::WORDS.iter().filter_map(|word| word.parse().ok());
+    all.map(|overhead: Overhead| (overhead.word(), overhead.bytes())).collect()
 }
 
 #[pyfunction]

@@ -18,7 +18,7 @@ use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 /// The default size after which a capture takes no more frames.
-const CAPTURE_LIMIT: Bytes = Bytes(100_000_000);
+pub const CAPTURE_LIMIT: Bytes = Bytes(100_000_000);
 
 #[pyfunction]
 #[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, threads, seeds, progress, captures=Vec::new(), capture_dir=None, capture_limit=None))]

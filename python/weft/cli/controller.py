@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._weft import OPENFLOW_PORT
 from ..catalogue import controller_settings
 from . import shell
 from .fabric import Order
@@ -79,7 +80,7 @@ def controller(
     ] = None,
     listen: Annotated[
         str, typer.Option(metavar="ADDRESS:PORT", help="Address that switches connect to.")
-    ] = "127.0.0.1:6653",
+    ] = f"127.0.0.1:{OPENFLOW_PORT}",
     forwarding: Annotated[
         Forwarding, typer.Option(help="One path per subflow, or one spanning tree for all traffic.")
     ] = _DEFAULTS["controller"],
@@ -143,7 +144,7 @@ def controller(
     from ..controller.tls import Tls
 
     settings = Settings(
-        listen=Address.parse(listen, "--listen", 6653),
+        listen=Address.parse(listen, "--listen", OPENFLOW_PORT),
         control=control or default_control(),
         metrics=None if metrics is None else Address.parse(metrics, "--metrics", 19466),
         forwarding=forwarding.value,

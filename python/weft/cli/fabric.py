@@ -18,7 +18,7 @@ from .. import quantity
 from ..files import write_text
 from ..graph import Link, tier_name
 from ..labels import plural
-from ..topology import Fabric, write_fabric
+from ..topology import PATHS, Fabric, write_fabric
 from ..topology import fabric as read_fabric
 from . import shell
 from .live import announced
@@ -51,7 +51,7 @@ def fabric(
         typer.Option(help="Fewest links shared with the first path (paper) or with all earlier paths (disjoint)."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help="Number of paths (default: 8).")
+        int | None, typer.Option(min=1, max=1_000_000, metavar="N", help=f"Number of paths (default: {PATHS}).")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print nodes, links and measures, or paths, as JSON.")
@@ -79,7 +79,7 @@ def fabric(
     for warning in graph.warnings:
         shell.warn(warning)
     if paths is not None:
-        show_paths(graph, paths, order or Order.paper, count or 8, as_json)
+        show_paths(graph, paths, order or Order.paper, count or PATHS, as_json)
     elif as_json:
         nodes, links = [asdict(n) for n in graph.nodes], [asdict(link) for link in graph.links]
         shell.print_json({"name": graph.name, **graph.measures, "nodes": nodes, "links": links})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from .._weft import CAPTURE_LIMIT
 from ..cluster.errors import ClusterError
 from ..codes import INTERRUPTED
 from ..errors import OutputError, ResultsError, ScenarioError
@@ -56,7 +57,7 @@ CaptureDir = Annotated[
 ]
 CaptureLimit = Annotated[
     str | None,
-    typer.Option("--capture-limit", metavar="SIZE", help='End each capture at this size (default "100 MB").'),
+    typer.Option("--capture-limit", metavar="SIZE", help=f'End each capture at this size (default "{CAPTURE_LIMIT}").'),
 ]
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from .. import interpreter
+from .._weft import OPENFLOW_PORT
 from ..controller import client
 from ..controller.errors import ControllerError
 from .errors import EmulationError
 from .openflow import OpenFlowNetwork
 from .timeouts import READY_S
 
-LISTEN = "127.0.0.1:6653"
+LISTEN = f"127.0.0.1:{OPENFLOW_PORT}"
 """On the jail's own loopback interface."""
 _SOCKET = Path("/run/weft-controller.sock")
 _END_S = 10.0

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from .. import _weft
 from ..catalogue import schemes
 
 _SCHEMES = {scheme["name"]: scheme for scheme in schemes()}
@@ -18,8 +19,7 @@ _SCHEMES = {scheme["name"]: scheme for scheme in schemes()}
 SCHEMES = tuple(name for name, scheme in _SCHEMES.items() if scheme["linux_mode"])
 """Schemes that `weft-switchd` supports."""
 
-FRAMING = {"ethernet": 38, "ppp": 2, "none": 0}
-"""Bytes that a link of a scenario adds to an IP packet."""
+FRAMING = _weft.FRAMING
 HEADER = 14
 """Bytes of an Ethernet header, which Linux counts in addition to the IP packet."""
 MTU = 1500

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .errors import EmulationError
-from .plan import FRAMING, HEADER, End, Plan
+from .plan import FRAMING, HEADER, MTU, End, Plan
 from .requirements import program
 
 _NOTICEABLE = Fraction(1, 20)
@@ -125,7 +125,7 @@ def refuse_special(plan: Plan) -> list[str]:
         extra = HEADER - FRAMING[framing]
         warnings.append(
             f'emulated links are Ethernet: with `overhead = "{framing}"` a full frame takes'
-            f" {extra / (1500 + FRAMING[framing]) * 100:.1f} % longer than simulated"
+            f" {extra / (MTU + FRAMING[framing]) * 100:.1f} % longer than simulated"
         )
     return warnings
 

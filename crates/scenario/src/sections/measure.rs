@@ -8,9 +8,13 @@ use super::sizes::pair;
 use crate::key::{Key, Kind, key};
 use crate::section::Section;
 
+/// The sampling intervals of a duration by default.
+const INTERVALS: u64 = 100;
+
 /// The keys of `[measure]`.
 pub(crate) const KEYS: &[Key] = &[
-    key("interval", Kind::Duration, "duration / 100", "sampling interval of time series"),
+    key("interval", Kind::Duration, "", "sampling interval of time series")
+        .of(|| format!("duration / {INTERVALS}")),
     key(
         "window",
         Kind::Pair(&Kind::Duration),
@@ -51,7 +55,7 @@ impl Measure {
     pub(crate) fn decode(section: &Section<'_>, run: &Run) -> Option<Self> {
         section.only(&[KEYS]);
         let whole = (Time::ZERO, Time::ZERO + run.duration);
-        let interval = (run.duration / 100).max(Duration::from_ps(1));
+        let interval = (run.duration / INTERVALS).max(Duration::from_ps(1));
         let classes = section.section_or_empty("classes");
         classes.only(&[CLASS_KEYS]);
         let (mouse, elephant) = (classes.value(CLASS_KEYS, "mouse"), classes.value(CLASS_KEYS, "elephant"));

@@ -8,16 +8,16 @@ use crate::tree::Value;
 
 /// Maximum number of seeds of a scenario.
 const MAX_SEEDS: u64 = 10_000;
+/// The default limit, in durations.
+const LIMIT: u64 = 10;
+/// The least default limit.
+const LEAST_LIMIT: Duration = Duration::from_secs(10);
 
 /// The keys of `[run]`.
 pub(crate) const KEYS: &[Key] = &[
     key("duration", Kind::Duration, "1 s", "new flows arrive during this time"),
-    key(
-        "limit",
-        Kind::Duration,
-        "10 × duration, at least 10 s",
-        "the run ends when all flows have finished, or at this time",
-    ),
+    key("limit", Kind::Duration, "", "the run ends when all flows have finished, or at this time")
+        .of(|| format!("{LIMIT} × duration, at least {LEAST_LIMIT}")),
     key("seeds", Kind::Either(&[Kind::Count(1), Kind::Counts]), "1", "number of seeds, or a list of seeds"),
     key(
         "warm",
@@ -46,7 +46,7 @@ impl Run {
         let duration = section.get_or_default(KEYS, "duration");
         let limit = section.get::<Duration>("limit");
         let duration = positive(section, "duration", duration?)?.value;
-        let most = (duration * 10).max(Duration::from_secs(10));
+        let most = (duration * LIMIT).max(LEAST_LIMIT);
         if let Some(limit) = limit.filter(|limit| limit.value < duration) {
             let message = format!("the limit {} is shorter than the duration {duration}", limit.value);
             section.problem(limit.span, message, "expected at least the duration");

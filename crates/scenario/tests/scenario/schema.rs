@@ -4,8 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value as Json;
+use weft_fabric::Overhead;
 use weft_scenario::schema;
 use weft_switching::Schemes;
+use weft_traffic::published;
+use weft_transport::profile::PROFILES;
 
 /// Whether `schema` allows the keys of `value` at any depth.
 fn knows(schema: &Json, value: &Json) -> bool {
@@ -52,15 +55,26 @@ fn every_starter_fits_the_schema_and_a_slip_does_not() {
 }
 
 #[test]
+fn the_bytes_of_every_framing_are_described() {
+    let schema = serde_json::to_value(schema(&Schemes::default())).unwrap();
+    let overhead = &schema["properties"]["fabric"]["oneOf"][0]["properties"]["overhead"]["description"];
+    for word in Overhead::WORDS {
+        let bytes = word.parse::<Overhead>().unwrap().bytes();
+        assert!(overhead.as_str().unwrap().contains(&format!("{word} {bytes}")), "{overhead}");
+    }
+}
+
+#[test]
 fn schemes_profiles_and_distributions_are_listed() {
     let text = serde_json::to_string(&schema(&Schemes::default())).unwrap();
     for scheme in weft_switching::registry() {
         assert!(text.contains(scheme.name) && text.contains(scheme.summary), "{}", scheme.name);
         assert!(scheme.params.iter().all(|param| text.contains(param.doc)), "{}", scheme.name);
     }
-    for name in
-        ["ns3-3.23", "initial_window", "data-mining-pfabric", "hosts_per_leaf", "rack-local", "rate_back"]
-    {
+    let profiles = PROFILES.iter().map(|(name, _)| *name);
+    let distributions = published::ALL.iter().map(|table| table.name);
+    let keys = ["initial_window", "hosts_per_leaf", "rack-local", "rate_back"];
+    for name in profiles.chain(distributions).chain(keys) {
         assert!(text.contains(&format!("\"{name}\"")), "{name}");
     }
 }

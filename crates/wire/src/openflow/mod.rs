@@ -31,6 +31,9 @@ mod port;
 mod reader;
 mod role;
 
+/// The TCP port of controllers, assigned by IANA.
+pub const PORT: u16 = 6653;
+
 pub use action::Action;
 pub use config::SwitchConfig;
 pub use error_message::ErrorMessage;

@@ -11,7 +11,7 @@ from ...results import Results
 from ...run import Run
 from ...statistics import QUANTILE
 from .own import ELEPHANT_BPS
-from .survey import TITLES
+from .survey import PACKET_ON_WIRE, SEGMENT, TITLES
 
 MEASURES = (
     *("mean_fct_s", "small_mean", "large_mean", "small_p99_s", "variation", "imbalance", "drops", "bisection"),
@@ -32,9 +32,6 @@ UNFINISHED = {
     "variation": "unfinished",
 }
 """For each measure over finished flows, the share of unfinished flows that it leaves out."""
-
-SEGMENT, PACKET_ON_WIRE = 1448, 1538
-"""Application bytes of a full packet, and its bytes on an Ethernet link."""
 
 
 def gather(results: Mapping[str, Results]) -> pl.DataFrame:

@@ -14,6 +14,8 @@ from .setups import MULTIPATH, Setup, able, needs, registry
 
 LEAVES, SPINES = 8, 8
 GBPS = 10
+SEGMENT, PACKET_ON_WIRE = 1448, 1538
+"""Application bytes of a full packet, and its bytes on an Ethernet link."""
 QUEUES = 'delay = "1 us"\nqueue = "500 packets"\necn_threshold = "65 packets"'
 """Marks as RFC 8257 and DCTCP's paper suggest for 10 Gbps."""
 
@@ -113,7 +115,7 @@ EXTENTS = {
 
 def seconds(sizes: str) -> tuple[float, float]:
     """The warm-up and the measured time of a workload."""
-    ideal = LARGEST_MB[sizes] * 8e6 / (GBPS * 1e9) * 1538 / 1448
+    ideal = LARGEST_MB[sizes] * 8e6 / (GBPS * 1e9) * PACKET_ON_WIRE / SEGMENT
     return round(WARM_UP * ideal, 4), round(MEASURED * ideal, 4)
 
 
