@@ -8,12 +8,12 @@ use weft_units::{HostId, LinkId, NodeId, PortId};
 use crate::bounds::{MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
 use crate::connectivity::disconnected_hosts;
 use crate::fabric::{split_pair, unknown_node};
-use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, PfcSpec, Role, Shape};
+use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, Overhead, PfcSpec, Role, Shape};
 
 /// Maximum pairs of a switch and a switch with hosts, the size of a next-hop table.
 const MAX_TABLE: u64 = 1 << 28;
 /// Bytes of the shortest frame on the wire.
-const MIN_FRAME: u64 = 84;
+const MIN_FRAME: u64 = Overhead::MIN_FRAME as u64;
 
 impl Fabric {
     /// A builder that starts from this fabric, to change it.

@@ -17,6 +17,9 @@ words! {
 }
 
 impl Overhead {
+    /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
+    pub const MIN_FRAME: u32 = 84;
+
     /// The bytes around an IP packet, without padding.
     #[inline]
     pub const fn bytes(self) -> u32 {
@@ -31,7 +34,7 @@ impl Overhead {
     #[inline]
     pub const fn wire_bytes(self, ip_bytes: u32) -> u32 {
         let framed = ip_bytes + self.bytes();
-        if framed < 84 && matches!(self, Self::Ethernet) { 84 } else { framed }
+        if framed < Self::MIN_FRAME && matches!(self, Self::Ethernet) { Self::MIN_FRAME } else { framed }
     }
 }
 

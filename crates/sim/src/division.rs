@@ -11,8 +11,6 @@ use weft_units::{Duration, LinkId, NodeId, TxClock};
 const MAX: usize = 64;
 /// The shortest IP packet.
 const MIN_IP_BYTES: u32 = 20;
-/// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
-const MIN_FRAME: u32 = 84;
 /// The lookahead of a fabric without links between partitions.
 const LONGEST: Duration = Duration::from_us(1);
 
@@ -101,6 +99,6 @@ fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
 /// The least time from sending a packet on `link` to its arrival.
 fn least_time(fabric: &Fabric, link: LinkId) -> Duration {
     let link = fabric.link(link);
-    let bytes = if link.overhead == Overhead::Ethernet { MIN_FRAME } else { MIN_IP_BYTES };
+    let bytes = if link.overhead == Overhead::Ethernet { Overhead::MIN_FRAME } else { MIN_IP_BYTES };
     TxClock::new(link.rate).tx_time(bytes) + link.delay
 }

@@ -74,8 +74,6 @@ pub(crate) const LEAVES: u8 = 128;
 /// A packet is accepted without further checks only if none of these but `UP` is set.
 pub(crate) const PLAIN: u8 = UP | ASIDE;
 
-/// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
-pub(crate) const MIN_WIRE_BYTES: u32 = 84;
 impl Rest {
     /// The byte count of the link.
     pub(crate) fn bytes(&self, modulo: u32) -> u64 {
@@ -125,11 +123,7 @@ impl Link {
             max_backlog: 0,
             far_end,
             far_port: spec.to_port.0,
-            overhead: match spec.overhead {
-                Overhead::Ethernet => 38,
-                Overhead::Ppp => 2,
-                Overhead::None => 0,
-            },
+            overhead: spec.overhead.bytes() as u8,
             flags,
         };
         let of_link = Rest {
@@ -161,7 +155,7 @@ impl Link {
 
     #[inline(always)]
     pub(crate) fn wire_bytes(&self, ip_bytes: u16) -> u32 {
-        let least = if self.flags & MIN_FRAME != 0 { MIN_WIRE_BYTES } else { 0 };
+        let least = if self.flags & MIN_FRAME != 0 { Overhead::MIN_FRAME } else { 0 };
         (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
     }
 

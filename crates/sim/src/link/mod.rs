@@ -403,12 +403,11 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weft_fabric::{Limit, LinkSpec, QueueSpec, build};
+    use weft_fabric::{Limit, LinkSpec, Overhead, QueueSpec, build};
     use weft_units::{LinkId, Rate};
 
     use super::*;
     use crate::line::Span;
-    use crate::link_state::MIN_WIRE_BYTES;
 
     /// The fates of packets, after gaps in picoseconds, that are offered to a link whose rate changes to `new`: the outcome, and
     /// if there was a mark.
@@ -442,7 +441,7 @@ mod tests {
 
     /// A limit of a queue that a fabric accepts.
     fn limit() -> impl Strategy<Value = Limit> {
-        let bytes = u64::from(MIN_WIRE_BYTES)..300_000;
+        let bytes = u64::from(Overhead::MIN_FRAME)..300_000;
         prop_oneof![(1_u32..200).prop_map(Limit::Packets), bytes.prop_map(Limit::Bytes)]
     }
 
