@@ -104,7 +104,7 @@ def test_a_move_is_watched_from_its_end_however_long_it_takes_to_plug_a_host_in(
 
     late = 0.0
 
-    def plug(_: Fabric, end: str, _leaf: str, *, up: bool) -> None:
+    def plug(_: Fabric, end: str, *, up: bool) -> None:
         nonlocal late
         late += 0.75
         ends[int(end[-1])].carrier = up
