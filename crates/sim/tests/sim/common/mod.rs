@@ -23,7 +23,9 @@ use weft_sim::sample::{Metric, Sample};
 use weft_switching::ecmp::Ecmp;
 use weft_switching::host::distinct_paths::DistinctPaths;
 use weft_switching::host::path_selector::PathSelector;
-use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, registry, stream};
+use weft_switching::{
+    Blueprint, Descriptor, DropReason, Forwarding, ParamValue, SchemeSpec, registry, stream,
+};
 use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
@@ -70,6 +72,11 @@ pub fn scheme(name: &str) -> SchemeSpec {
 /// The names of the schemes that explore.
 pub fn exploring() -> impl Iterator<Item = &'static str> {
     registry().iter().filter(|known| known.explores.is_some()).map(|known| known.name)
+}
+
+/// The schemes whose routes are recomputed after a failure, those of hosts among them.
+pub fn routed() -> impl Iterator<Item = &'static Descriptor> {
+    registry().iter().filter(|known| known.next_hops.is_some() || known.name == "spanning_tree")
 }
 
 /// A scheme with one parameter.

@@ -10,7 +10,7 @@ use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
 
 use super::threads::{busy, same_with_threads};
-use crate::common::{MS, Outcome, Trial, US, at, exploring, gigabit, link, parsed, plan, scheme};
+use crate::common::{MS, Outcome, Trial, US, at, exploring, gigabit, link, parsed, plan, routed, scheme};
 
 fn loss(loss: f64) -> LinkChange {
     LinkChange { loss: Some(loss), ..LinkChange::default() }
@@ -189,9 +189,7 @@ fn capacities_follow_a_rate_after_the_reaction() {
 #[test]
 fn packets_are_lost_until_routes_react_and_not_after() {
     let fabric = two_spines();
-    for name in
-        ["ecmp", "single_path", "spray", "adaptive", "conga", "drill", "letflow", "wcmp", "spanning_tree"]
-    {
+    for name in routed().map(|known| known.name) {
         let lost = |cable: &str, limit: Duration| {
             let trial = Trial::linux(&fabric, name).limit(limit).reacts_after(MS(10));
             // One SYN per flow every 0.1 ms.

@@ -4,19 +4,14 @@ use weft_fabric::{Fabric, FabricBuilder, build};
 use weft_sim::engine::Progress;
 use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run;
-use weft_switching::{Descriptor, DropReason, registry};
+use weft_switching::{Descriptor, DropReason};
 use weft_units::Duration;
 
-use crate::common::{MS, Trial, US, gigabit, link, parsed, plan, scheme};
+use crate::common::{MS, Trial, US, gigabit, link, parsed, plan, routed, scheme};
 
 /// h0, h1 on l0 and h2, h3 on l1, two spines between.
 fn two_spines() -> Fabric {
     build::spine_leaf(2, 2, 2, &gigabit(US(5)), &gigabit(US(5))).unwrap()
-}
-
-/// Schemes whose routes are recomputed after a failure, those of hosts among them.
-fn routed() -> impl Iterator<Item = &'static Descriptor> {
-    registry().iter().filter(|known| known.next_hops.is_some() || known.name == "spanning_tree")
 }
 
 /// After a handshake of 2 x 1.04 ms, its last ACK and the ten segments of the initial window leave back
