@@ -152,7 +152,7 @@ static __noinline int receive(struct __sk_buff *skb, struct frame *f)
 		return on_hello(f);
 	if (is_for_machine(f))
 		return consume(TC_ACT_OK);
-	refused = is_group(f->dst) ? (int)refuses(f) : takes(skb, f);
+	refused = is_group(f->dst) ? (int)refuses(f) : hear(skb, f);
 	if (refused != NO_REASON)
 		return refuse(f, refused);
 	if (f->malformed != NO_REASON)

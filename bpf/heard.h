@@ -102,8 +102,8 @@ __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 	return 0;
 }
 
-/* Why a frame is refused from a port, or NO_REASON; learns the source on a host port. */
-static __always_inline int takes(struct __sk_buff *skb, struct frame *f)
+/* Learns the source of a frame from a host port. Returns why a frame is refused from its port, or NO_REASON. */
+static __always_inline int hear(struct __sk_buff *skb, struct frame *f)
 {
 	enum reason refused = refuses(f);
 

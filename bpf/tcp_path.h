@@ -177,7 +177,7 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 /* A TCP segment. */
 static __always_inline int on_tcp(struct __sk_buff *skb, struct frame *f)
 {
-	int refused = takes(skb, f);
+	int refused = hear(skb, f);
 
 	if (refused != NO_REASON)
 		return refuse(f, refused);

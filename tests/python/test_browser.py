@@ -17,17 +17,20 @@ from colours import contrast
 from report_page import HOW, OVERLAPS, activate, count, fragment, go, lines_of, resize, saved, settled, titles
 from waiting import until
 from weft import extracts, report
+from weft.figures.registry import FIGURES
 
 
 def test_every_figure_is_drawn(page):
     assert page.evaluate("document.documentElement.dataset.ready") == "yes"
-    for ident, marks, least in (
+    expected = (
         ("completion", ".mark-symbol path", 18),
         ("throughput", ".mark-symbol path", 18),
         ("curves", ".mark-line path", 9),
         ("over-time", ".mark-line path", 12),
         ("queues", ".mark-line path", 6),
-    ):
+    )
+    assert [ident for ident, _, _ in expected] == [figure.ident for figure in FIGURES]
+    for ident, marks, least in expected:
         assert count(page, f"#{ident} svg {marks}") >= least, ident
     assert count(page, "svg.fabric .links line") == 96
     assert count(page, "#comparison tbody tr") == 18
@@ -347,9 +350,7 @@ def test_means_are_saved_as_csv_with_their_intervals(page, results):
     )
 
 
-@pytest.mark.parametrize(
-    "chart", ["completion", "throughput", "curves", "pairs", "over-time", "queues", "fabric-drawing"]
-)
+@pytest.mark.parametrize("chart", [*(figure.ident for figure in FIGURES), "pairs", "fabric-drawing"])
 def test_a_figure_is_saved_as_svg(page, chart):
     root = ElementTree.fromstring(saved(page, f'[data-svg="{chart}"]'))
     assert root.tag.endswith("svg")

@@ -20,6 +20,7 @@ import sample
 from tiny import TINY
 from weft import OutputError, Results, drawing, extracts
 from weft.difference import FEW
+from weft.figures.registry import FIGURES
 from weft.reporting import details, page, write
 from weft.reporting.findings import findings
 from weft.statistics import estimate, paired_difference
@@ -54,7 +55,7 @@ def test_everything_is_in_the_page_and_nothing_is_fetched(html):
 def test_every_figure_has_its_place_and_its_data(html, results):
     frames = unpacked(html, "frames")
     assert set(frames) == {"intervals", "curves", "delivered", "exceedance", "largest"}
-    for ident in ("completion", "throughput", "curves", "over-time", "queues", "pairs", "link-series"):
+    for ident in (*(figure.ident for figure in FIGURES), "pairs", "link-series"):
         assert f'<div class="chart" id="{ident}"' in html
     places = pl.col("point", "scheme", "class").cast(pl.Enum([*results.points, *results.schemes, *CLASSES]))
     curves = extracts.completion_curves(results).sort(places, maintain_order=True)

@@ -142,7 +142,7 @@ fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'st
     }
 }
 
-/// Sends the helping threads home when dropped, even by a panic.
+/// Ends the helping threads when dropped, even by a panic.
 struct Closing<'f, 'a, H: Hosts>(&'f PartitionSet<'a, H>);
 
 impl<H: Hosts> Drop for Closing<'_, '_, H> {

@@ -217,7 +217,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         }
     }
 
-    /// Sends the helping threads home.
+    /// Ends the helping threads.
     pub fn close(&self) {
         self.over.store(true, Ordering::Release);
     }

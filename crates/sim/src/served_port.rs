@@ -27,9 +27,9 @@ pub struct PortCounters {
 /// The events in which a port is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
-    /// None: its choices depend only on the packets that have joined. They are made late, all that are due: when a packet
-    /// joins, when the link has become empty, so that the next arrival is always known, and before anything looks at the
-    /// port or changes it.
+    /// None: its choices depend only on the packets that have joined. They are deferred: all choices that
+    /// are due are made when a packet joins, when the link has become empty, so that the next arrival is always known, and
+    /// before anything looks at the port or changes it.
     Lazy,
     /// Also one for each packet that has waited, when the line becomes free: others must know the departure at that time.
     Timed,

@@ -31,7 +31,7 @@ impl Endpoint {
             rx.on_unacceptable(cfg, seg);
             return;
         }
-        if seg.flags.has(Flags::TS) && !rx.is_recent(cfg, seg) {
+        if seg.flags.has(Flags::TS) && !rx.check_timestamp(cfg, seg) {
             return;
         }
         let ahead = span(tx.snd_una, seg.ack);
@@ -119,7 +119,7 @@ impl Endpoint {
             // ns-3.37 drops a FIN that overtook the end of the handshake, with its data.
             return;
         }
-        if seg.flags.has(Flags::TS) && !self.rx.is_recent(cfg, seg) {
+        if seg.flags.has(Flags::TS) && !self.rx.check_timestamp(cfg, seg) {
             return;
         }
         let flight = span(self.tx.snd_una, self.tx.snd_max) + u32::from(self.tx.is(fact::FIN_SENT));

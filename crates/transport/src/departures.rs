@@ -43,7 +43,7 @@ impl Sender {
             return None;
         }
         while let Some((start, len)) = self.loss.as_mut().and_then(|loss| loss.next_forced()) {
-            if len > 0 && cfg.pacing && !self.is_still_due(now, start) {
+            if len > 0 && cfg.pacing && !self.take_held(now, start) {
                 continue;
             }
             if len > 0 {
@@ -58,8 +58,8 @@ impl Sender {
         None
     }
 
-    /// Whether a retransmission recorded before pacing held it is still needed; if so, it leaves now.
-    fn is_still_due(&mut self, now: Time, start: u32) -> bool {
+    /// Records that a retransmission that pacing has held leaves now. Returns whether it is still needed.
+    fn take_held(&mut self, now: Time, start: u32) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.sent.resent_late(start, Tick::at(now)))
     }
 

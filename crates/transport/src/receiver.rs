@@ -314,9 +314,9 @@ impl Receiver {
         debug_assert_eq!(marked, self.is(fact::ECHO));
     }
 
-    /// Whether the timestamp of a segment is not too old (RFC 7323, section 5.3). One that is gets an ACK.
+    /// Returns whether the timestamp of a segment is recent enough (RFC 7323, section 5.3). An old one is answered by an ACK.
     #[inline(always)]
-    pub(crate) fn is_recent(&mut self, cfg: &Config, seg: &Segment) -> bool {
+    pub(crate) fn check_timestamp(&mut self, cfg: &Config, seg: &Segment) -> bool {
         let old = cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK;
         if old {
             self.todo |= todo::ACK;

@@ -161,7 +161,7 @@ def provision(
             _tell(outcome)
         if watch or on_demand:
             with log.lines("weft.tag_forward", verbose=verbose, quiet=False):
-                runner.run(watching.watch(fleet, outcome.told))
+                runner.run(watching.watch(fleet, outcome.provisioned))
         elif outcome.failed:
             number = plural(len(outcome.failed), "switch", "switches")
             raise shell.fail(
@@ -215,7 +215,7 @@ def _tell(outcome: Outcome) -> None:
         shell.warn(f"{port}: not on any path")
     changed = ", ".join(f"{number:,} {what}" for what, number in outcome.rules.items() if number) or "none"
     shell.say(
-        f"{plural(len(outcome.told), 'switch', 'switches')}: {plural(outcome.gates, 'gate')} in"
+        f"{plural(len(outcome.provisioned), 'switch', 'switches')}: {plural(outcome.gates, 'gate')} in"
         f" {quantity.seconds(outcome.gates_s)}, rules in {quantity.seconds(outcome.rules_s)} ({changed})"
     )
     for error in outcome.failed.values():

@@ -60,7 +60,7 @@ class Connections:
             self._ready.discard(switch)
 
     def admit(self, securing: Securing) -> bool:
-        """Whether a new TLS connection may start its handshake."""
+        """Count a new TLS connection. Returns whether it may start its handshake."""
         if why := self._limits.enter(securing.host):
             self._limits.leave(securing.host, was_ready=False)
             self._counts["connections_refused"] += 1

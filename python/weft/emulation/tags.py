@@ -81,7 +81,7 @@ class ControlPlane:
             raise EmulationError(str(error)) from error
         if self._outcome.failed:
             raise EmulationError("; ".join(map(str, self._outcome.failed.values())))
-        self._watch = Watch(self._fleet, self._outcome.told)
+        self._watch = Watch(self._fleet, self._outcome.provisioned)
         self._following = self._do(self._follow())
 
     async def _follow(self) -> asyncio.Task[None]:

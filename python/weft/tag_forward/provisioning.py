@@ -12,13 +12,13 @@ from .fleet import Fleet, OnProgress, each
 
 @dataclass
 class Outcome:
-    """The outcome of provisioning a fat-tree: provisioned switches (`told`), and the errors of the others.
+    """The outcome of provisioning a fat-tree: provisioned switches (`provisioned`), and the errors of the others.
 
     `silent` ports are on no path because their links are down. Then the gates installed, the rules added, replaced,
     removed and kept, and the seconds that each took.
     """
 
-    told: list[str] = field(default_factory=list)
+    provisioned: list[str] = field(default_factory=list)
     failed: dict[str, DaemonError] = field(default_factory=dict)
     silent: list[str] = field(default_factory=list)
     gates: int = 0
@@ -66,7 +66,7 @@ async def provision(fleet: Fleet, on_progress: OnProgress) -> Outcome:
         )
     )
     outcome.rules_s = time.perf_counter() - started
-    outcome.told = left
+    outcome.provisioned = left
     return outcome
 
 

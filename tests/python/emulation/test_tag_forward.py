@@ -54,7 +54,7 @@ def test_switches_without_provisioning_forward_nothing(provisioned):
 
 def test_every_switch_is_provisioned_and_hosts_reach_each_other_with_full_frames(provisioned):
     first = provisioned["first"]
-    assert (len(first["told"]), first["failed"], first["silent"], first["gates"]) == (20, {}, [], 80)
+    assert (len(first["provisioned"]), first["failed"], first["silent"], first["gates"]) == (20, {}, [], 80)
     assert first["rules"]["added"] == 8 * 16
     assert provisioned["pings"] == [3] * 5
     assert provisioned["full"] == 3

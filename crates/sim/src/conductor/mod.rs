@@ -191,7 +191,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Enters the news of all partitions in the book, in order of time, and sends out the notices that follow.
+    /// Enters the news of all partitions in the ledger, in order of time, and sends out the notices that follow.
     fn join<H: Hosts>(&mut self, partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
         let mut entries: Vec<Entry> = Vec::new();
         for mut part in partitions.parts() {

@@ -99,11 +99,11 @@ impl Observed {
     fn parse(bytes: &[u8], plan: &Plan) -> Result<Self, String> {
         let mut text: Text = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let names = Names::of(plan);
-        let mut untold = names.links.clone();
+        let mut unmatched = names.links.clone();
         let mut links = HashMap::new();
         for (at, line) in text.links.into_iter().enumerate() {
             let label = format!("{}->{}", line.from, line.to);
-            let id = untold.get_mut(&label).and_then(VecDeque::pop_front);
+            let id = unmatched.get_mut(&label).and_then(VecDeque::pop_front);
             let id = id.ok_or_else(|| format!("links[{at}]: the fabric has no other link `{label}`"))?;
             links.insert(id, line.counts);
         }

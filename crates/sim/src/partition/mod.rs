@@ -32,7 +32,7 @@ pub enum Notice {
     Follow(FlowNumber, u8),
     /// One side (0: the source) of the flow leaves.
     Leave(FlowNumber, usize),
-    /// The need of this edge of the flows' dependencies is met.
+    /// The dependency of this edge is satisfied.
     Meet(u32),
 }
 

@@ -36,7 +36,7 @@ impl<H: Hosts> Partition<'_, H> {
         }
     }
 
-    /// The need of an edge is met, now.
+    /// The dependency of an edge is satisfied, now.
     pub(super) fn meet(&mut self, edge: u32, world: &World<'_>) {
         let mut met = vec![(edge, self.net.now)];
         while let Some((edge, at)) = met.pop() {

@@ -1,9 +1,15 @@
-//! Waiting for states, and sending at a rate: the only places where these tests sleep.
+//! Waiting for states, and sending at a rate: the places where these tests sleep. Where time itself is the condition, a
+//! test sleeps by [`settle`].
 
 use std::time::{Duration, Instant};
 
 /// A state that has not come by then never comes, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Lets a time pass that is itself the condition: no state shows its end.
+pub fn settle(time: Duration) {
+    std::thread::sleep(time);
+}
 
 /// Whether `is` returns true before `deadline` is over.
 pub fn comes(deadline: Duration, mut is: impl FnMut() -> bool) -> bool {

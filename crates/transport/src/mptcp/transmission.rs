@@ -49,7 +49,7 @@ impl Connection {
                 self.deadlines[number] = self.subflows[number].endpoint.next_timeout();
                 self.ready &= !(1 << number);
             }
-            if !self.wants_data_fin() || !self.may_send() {
+            if !self.schedule_data_fin() || !self.may_send() {
                 return None;
             }
         }
@@ -117,7 +117,7 @@ impl Connection {
     }
 
     /// Schedules a DATA_FIN that was not sent with data; returns whether a subflow will send it.
-    fn wants_data_fin(&mut self) -> bool {
+    fn schedule_data_fin(&mut self) -> bool {
         let due = self.mode == Mode::Multipath && self.outgoing.fin_is_due() && !self.outgoing.fin_sent;
         due && self.send_data_fin()
     }

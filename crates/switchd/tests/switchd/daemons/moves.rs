@@ -8,7 +8,7 @@ use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
-use crate::wait::wait_for;
+use crate::wait::{settle, wait_for};
 
 /// Longer than a switch takes copies of a flood to be in flight, by the clock of its program.
 const SETTLED: Duration = Duration::from_millis(60);
@@ -55,8 +55,7 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
         assert!(passes(&ends[0], &ends[2], &gratuitous(mover, 8)), "{mode}");
         // To another switch, to another port of that switch, and back.
         for (number, at) in (0..).zip([3, 1, 0, 3, 2, 0]) {
-            // Time itself is the condition: no state of the switch shows the end of this interval.
-            std::thread::sleep(SETTLED);
+            settle(SETTLED);
             if number < 3 {
                 let watched = if at == 2 { 0 } else { 2 };
                 let seen = passes(&ends[at], &ends[watched], &gratuitous(mover, 100 + number));
