@@ -8,9 +8,9 @@ use crate::{Fabric, FabricError, Limit, Link, Overhead};
 /// The longest packet for which headroom is computed: a jumbo frame, with Ethernet's overhead, on the wire.
 pub const JUMBO: u64 = Overhead::Ethernet.wire_bytes(9_216) as u64;
 /// A pause frame on the wire, with preamble and gap.
-pub const PAUSE_FRAME: u64 = 84;
+pub const PAUSE_FRAME: u64 = Overhead::MIN_FRAME as u64;
 /// The bytes of a packet in a limit in packets.
-const FULL_FRAME: u64 = Overhead::Ethernet.wire_bytes(1_500) as u64;
+const FULL_FRAME: u64 = Overhead::FULL_FRAME as u64;
 
 /// Bytes that arrive over `link` after a switch has decided to pause it: the packet that crossed the threshold, all that
 /// the sender starts until the pause frame has waited for a packet on the way `back`, been sent, and crossed the cable,

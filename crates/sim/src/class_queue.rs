@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 
-use weft_fabric::{QueueSpec, Scheduler};
+use weft_fabric::{Overhead, QueueSpec, Scheduler};
 use weft_units::{Duration, Rate, TxClock};
 
 use crate::packet::PacketId;
 
 /// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
-const QUANTUM: u32 = 1538;
+const QUANTUM: u32 = Overhead::FULL_FRAME;
 
 /// A packet that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,7 +108,7 @@ impl ClassQueue {
     /// Bytes and packets that wait.
     pub fn waiting(&self) -> (u64, u32) {
         let bytes = self.classes.iter().map(|class| class.bytes).sum();
-        (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
+        (bytes, self.packets)
     }
 
     /// The packets of a queue, first to last.

@@ -29,8 +29,6 @@ use crate::window::Window;
 const MANY: u32 = 1 << 16;
 /// Windows between two updates of [`Progress`].
 const WINDOWS: u32 = 1 << 4;
-/// The shortest time.
-const INSTANT: Duration = Duration::from_ps(1);
 
 /// A run, as it is between windows.
 pub struct Conductor<'a> {
@@ -96,7 +94,7 @@ impl<'a> Conductor<'a> {
         recorder: &mut dyn Recorder,
     ) -> bool {
         let undivided = partitions.count() == 1;
-        let after_limit = self.setup.limit + INSTANT;
+        let after_limit = self.setup.limit + Duration::INSTANT;
         let flows = self.setup.flows.len() as u64;
         let mut until_progress = 0;
         if recorder.traces() {
@@ -117,7 +115,11 @@ impl<'a> Conductor<'a> {
             }
             // Both sides of the last flow leave a lookahead after its end.
             let is_over = self.ledger.over == flows;
-            let end = if is_over { self.ledger.last_over + self.lookahead + INSTANT } else { after_limit };
+            let end = if is_over {
+                self.ledger.last_over + self.lookahead + Duration::INSTANT
+            } else {
+                after_limit
+            };
             let end = end.min(after_limit);
             let first = partitions.first();
             let global = if is_over { None } else { self.next_global() };

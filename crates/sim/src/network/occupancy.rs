@@ -41,13 +41,11 @@ impl Network<'_> {
     /// Bytes and packets waiting at link `id`.
     pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];
-        let packets = self.waiting_beside(link).map(|(_, packets)| packets);
-        (self.backlog(link), packets.unwrap_or_else(|| self.links.waiting(link, self.now)))
-    }
-
-    /// Bytes and packets in the queues of a port that has several.
-    fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
-        self.ports.get(link).map(|port| port.queues.waiting())
+        let packets = match self.ports.get(link) {
+            Some(port) => port.queues.waiting().1,
+            None => self.links.waiting(link, self.now),
+        };
+        (self.backlog(link), packets)
     }
 
     /// The counters of link `id`.

@@ -10,14 +10,11 @@ use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
 use crate::served_port::Service;
 
-/// The shortest time.
-const INSTANT: Duration = Duration::from_ps(1);
-
 impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         // Served before it: those whose turn came by now, now included.
-        let has_served = self.serve_before(link, self.now + INSTANT);
+        let has_served = self.serve_before(link, self.now + Duration::INSTANT);
         let port = self.ports.get(link)?;
         let is_first = port.queues.is_empty();
         let is_busy = match port.service {
@@ -83,7 +80,7 @@ impl Network<'_> {
     /// if a port that is not coupled is served in one.
     pub fn line_free(&mut self, link: u32) -> bool {
         if self.ports.get(link).is_none_or(|port| port.service != Service::Coupled) {
-            self.serve_before(link, self.now + INSTANT);
+            self.serve_before(link, self.now + Duration::INSTANT);
             self.time_line(link);
             return false;
         }
@@ -140,7 +137,7 @@ impl Network<'_> {
     #[cold]
     #[inline(never)]
     fn refill(&mut self, link: u32) -> Time {
-        self.serve_before(link, self.now + INSTANT);
+        self.serve_before(link, self.now + Duration::INSTANT);
         self.links.first_arrival(link)
     }
 
