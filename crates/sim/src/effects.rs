@@ -57,7 +57,7 @@ pub fn carry_out<H: Hosts>(effect: Effect, partitions: &PartitionSet<'_, H>) {
             net.packets.packet_without_segment(&header)
         }
     };
-    net.ports.record_made(packet, None);
+    net.ports.accounts.record_made(packet, None);
     match ports {
         Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net),
         Err(in_port) => {

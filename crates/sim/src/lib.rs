@@ -6,6 +6,7 @@
 //! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
+mod accounts;
 pub mod active;
 pub mod bench;
 mod bench_cases;
@@ -33,6 +34,7 @@ mod held;
 mod hosts;
 mod huge;
 pub mod ideal;
+mod joining;
 pub mod journal;
 pub mod line;
 pub mod link;

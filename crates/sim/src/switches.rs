@@ -355,7 +355,7 @@ fn emit(node: NodeId, first_link: u32, actions: &Actions, net: &mut Network<'_>)
         net.counters.packets_of_switches += 1;
         net.now = now + Duration::from_ps(place as u64);
         let packet = net.packets.packet_without_segment(&header);
-        net.ports.record_made(packet, None);
+        net.ports.accounts.record_made(packet, None);
         net.send(first_link + u32::from(port.0), packet);
     }
     net.now = now;

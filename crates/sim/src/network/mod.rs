@@ -326,7 +326,7 @@ impl<'a> Network<'a> {
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
         let events = self.queue.memory() + self.turns.memory();
-        self.packets.memory() + events + self.links.memory() + self.ports.memory()
+        self.packets.memory() + events + self.links.memory() + self.ports.accounts.memory()
     }
 }
 

@@ -66,7 +66,7 @@ impl Network<'_> {
 
     /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
     pub fn add_paused(&self, found: &mut PausedQueues) {
-        self.ports.add_paused(self.fabric, &self.ids, found);
+        self.ports.accounts.add_paused(self.fabric, &self.ids, found);
     }
 
     /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.

@@ -77,7 +77,7 @@ impl Network<'_> {
     pub fn copy(&mut self, packet: PacketId) -> PacketId {
         self.counters.packets_copied += 1;
         let copy = self.packets.duplicate(packet);
-        self.ports.record_made(copy, Some(packet));
+        self.ports.accounts.record_made(copy, Some(packet));
         copy
     }
 }

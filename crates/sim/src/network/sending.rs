@@ -12,7 +12,7 @@ impl Network<'_> {
     pub fn enter(&mut self, crossing: Crossing) {
         let link = self.numbers[crossing.link.index()];
         let packet = self.packets.put(crossing.detached);
-        self.ports.record_link(link, packet);
+        self.ports.accounts.record_link(link, packet);
         if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
             self.queue.bring_forward(link, self.links.far_port(link), arrival);
         }

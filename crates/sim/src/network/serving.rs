@@ -48,7 +48,7 @@ impl Network<'_> {
 
     /// Puts a packet on the line of a served port, which is free at `at`.
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32, at: Time) {
-        self.ports.record_link(link, packet);
+        self.ports.accounts.record_link(link, packet);
         let offer = self.links.push(link, at, Bound::undecided(packet), wire_bytes);
         match offer {
             Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
@@ -165,7 +165,7 @@ impl Network<'_> {
     /// Sends a pause frame to the sender of `from` over a line that is free; returns whether one was due.
     fn send_pause_frame(&mut self, from: u32) -> bool {
         let back = self.back(from);
-        let Some(header) = self.ports.news_for(from) else { return false };
+        let Some(header) = self.ports.accounts.news_for(from) else { return false };
         let packet = self.packets.packet_without_segment(&header);
         self.counters.packets_of_switches += 1;
         if let Some(port) = self.ports.get_mut(back) {
@@ -180,14 +180,15 @@ impl Network<'_> {
     pub fn hold(&mut self, link: u32, packet: PacketId) -> Option<Deposit> {
         let header = self.packets.get(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
-        let (deposit, charged) = self.ports.hold(link, packet, &header, wire_bytes)?;
+        let buffer = self.ports.get(link).and_then(|port| port.buffer);
+        let (deposit, charged) = self.ports.accounts.hold(buffer, packet, &header, wire_bytes)?;
         charged.into_iter().for_each(|from| self.announce(from));
         Some(deposit)
     }
 
     /// Releases a packet that a switch held, by `leave`; its sender is notified of the freed space only after that.
     pub fn let_go(&mut self, deposit: &Deposit, leave: impl FnOnce(&mut Self)) {
-        let charged = self.ports.refund(deposit);
+        let charged = self.ports.accounts.refund(deposit);
         leave(self);
         charged.into_iter().for_each(|from| self.announce(from));
     }
