@@ -38,7 +38,7 @@ impl Accounts {
         Self { ingress, ..Self::default() }
     }
 
-    /// The place of the buffer that the queues of a switch share, if they do.
+    /// Adds the buffer that the queues of a switch share, once; returns its place, or `None` if they share none.
     pub fn add_buffer(&mut self, fabric: &Fabric, node: NodeId) -> Option<usize> {
         self.places.get(&node).copied().or_else(|| {
             self.buffers.push(Buffer::new(fabric, node)?);
@@ -68,6 +68,10 @@ impl Accounts {
     pub fn record_made(&mut self, packet: PacketId, copy_of: Option<PacketId>) {
         let from = copy_of.and_then(|of| self.came_over.get(of as usize).copied());
         self.record_link(from.unwrap_or(NOWHERE), packet);
+    }
+
+    fn ingress_mut(&mut self, link: u32) -> Option<&mut Ingress> {
+        self.ingress.get_mut(link as usize)?.as_mut()
     }
 
     /// The account of the link over which a packet came, and its queue there, if that queue is lossless.
@@ -139,35 +143,37 @@ impl Accounts {
 
     /// Counts a packet that takes this space; returns the link with flow control whose account has changed.
     pub fn charge(&mut self, deposit: &Deposit) -> Option<u32> {
-        let Deposit { buffer, wire_bytes, charge } = *deposit;
-        if charge.shared
-            && let Some(place) = buffer
-        {
-            self.buffers[place].take(wire_bytes);
-        }
-        let (link, queue) = charge.ingress?;
-        let buffer = buffer.map(|place| &self.buffers[place]);
-        self.ingress[link as usize].as_mut()?.charge(queue.into(), wire_bytes, buffer);
-        Some(link)
+        self.change(deposit, Buffer::take, Ingress::charge)
     }
 
     /// Returns the space of a packet; returns the link with flow control whose account has changed.
     pub fn refund(&mut self, deposit: &Deposit) -> Option<u32> {
+        self.change(deposit, Buffer::give, Ingress::release)
+    }
+
+    /// Changes the buffer and then the account of the link in which a packet counts; returns that link.
+    #[inline]
+    fn change(
+        &mut self,
+        deposit: &Deposit,
+        in_buffer: impl FnOnce(&mut Buffer, u32),
+        in_ingress: impl FnOnce(&mut Ingress, usize, u32, Option<&Buffer>),
+    ) -> Option<u32> {
         let Deposit { buffer, wire_bytes, charge } = *deposit;
         if charge.shared
             && let Some(place) = buffer
         {
-            self.buffers[place].give(wire_bytes);
+            in_buffer(&mut self.buffers[place], wire_bytes);
         }
         let (link, queue) = charge.ingress?;
         let buffer = buffer.map(|place| &self.buffers[place]);
-        self.ingress[link as usize].as_mut()?.release(queue.into(), wire_bytes, buffer);
+        in_ingress(self.ingress[link as usize].as_mut()?, queue.into(), wire_bytes, buffer);
         Some(link)
     }
 
     /// A link goes down: its sender has forgotten all.
     pub fn reset(&mut self, link: u32) {
-        if let Some(ingress) = self.ingress.get_mut(link as usize).and_then(Option::as_mut) {
+        if let Some(ingress) = self.ingress_mut(link) {
             ingress.reset();
         }
     }
@@ -175,14 +181,14 @@ impl Accounts {
     /// A link is up again; the switch at its end has the buffer at this place, if its queues share one.
     pub fn reassess(&mut self, link: u32, buffer: Option<usize>) {
         let buffer = buffer.map(|place| self.buffers[place]);
-        if let Some(ingress) = self.ingress.get_mut(link as usize).and_then(Option::as_mut) {
+        if let Some(ingress) = self.ingress_mut(link) {
             ingress.reassess(buffer.as_ref());
         }
     }
 
     /// The PFC frame that announces the paused queues to the sender of `link`, if they have changed.
     pub fn news_for(&mut self, link: u32) -> Option<Header> {
-        let ingress = self.ingress.get_mut(link as usize)?.as_mut()?;
+        let ingress = self.ingress_mut(link)?;
         ingress.has_news().then(|| ingress.announce())
     }
 

@@ -89,6 +89,11 @@ impl Ports {
         self.ports.get_mut(link as usize)?.as_mut()
     }
 
+    /// The port of a link, if it is served, and the accounts of the partition.
+    fn with_accounts(&mut self, link: u32) -> Option<(&mut ServedPort, &mut Accounts)> {
+        Some((self.ports.get_mut(link as usize)?.as_mut()?, &mut self.accounts))
+    }
+
     /// A packet has to wait for the line of `link`. `wire` returns lengths on the wire, `mark` marks.
     pub fn push(
         &mut self,
@@ -98,13 +103,9 @@ impl Ports {
         wire: impl Fn(&Header) -> u32,
         mark: impl Fn(&mut Header) -> bool,
     ) -> Joined {
-        match self.ports.get_mut(link as usize).and_then(Option::as_mut) {
-            Some(port) => Joining { port, accounts: &mut self.accounts, packets }.join(
-                packet,
-                self.chosen_queue,
-                wire,
-                mark,
-            ),
+        let chosen = self.chosen_queue;
+        match self.with_accounts(link) {
+            Some((port, accounts)) => Joining { port, accounts, packets }.join(packet, chosen, wire, mark),
             None => Joined { lost: Some(packet), ..Joined::default() },
         }
     }
@@ -117,24 +118,24 @@ impl Ports {
         packets: &mut Slab,
         mark: impl FnOnce(&mut Header),
     ) -> Option<(Waiting, Option<u32>)> {
-        let port = self.ports.get_mut(link as usize)?.as_mut()?;
+        let (port, accounts) = self.with_accounts(link)?;
         let class = port.next_queue()?;
         let marks = port.marks_leaving(class);
         let waiting = port.queues.take_first(class)?;
         if marks {
             mark(&mut packets.get_mut(waiting.packet).header);
         }
-        Some((waiting, self.accounts.refund(&Deposit::of(port, &waiting))))
+        Some((waiting, accounts.refund(&Deposit::of(port, &waiting))))
     }
 
     /// Removes all packets of a link that goes down; returns them, and the links whose accounts have changed.
     pub fn clear(&mut self, link: u32, now: Time) -> (Vec<PacketId>, Vec<u32>) {
         self.accounts.reset(link);
-        let Some(port) = self.ports.get_mut(link as usize).and_then(Option::as_mut) else {
+        let Some((port, accounts)) = self.with_accounts(link) else {
             return (Vec::new(), Vec::new());
         };
         let lost = port.clear(now);
-        let refund = |waiting: &Waiting| self.accounts.refund(&Deposit::of(port, waiting));
+        let refund = |waiting: &Waiting| accounts.refund(&Deposit::of(port, waiting));
         let charged = lost.iter().filter_map(refund).collect();
         (lost.iter().map(|waiting| waiting.packet).collect(), charged)
     }

@@ -104,8 +104,8 @@ def test_all_flows_come_through_under_every_scheme(emulated, scheme):
     # No flow is faster than the fabric, except that each emulated link may deliver a frame early by its transmission
     # time: the last full one, and before it SYN and SYN+ACK, 98 bytes with their framing. The source's idle link passes
     # its burst at once, too.
-    byte_ps = 8 * 10**12 // 10_000_000
-    early_ps = flows["hops"].cast(pl.Int64) * ((1538 + 2 * 98) * byte_ps) + shaping.FRAME_BY_FRAME * byte_ps
+    early_bytes = flows["hops"].cast(pl.Int64) * (1538 + 2 * 98) + shaping.FRAME_BY_FRAME
+    early_ps = early_bytes * (8 * 10**12 // 10_000_000)
     assert (flows["fct_ps"] >= flows["ideal_fct_ps"] - early_ps).all()
 
 
