@@ -51,7 +51,7 @@ static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 	bool host = is_host(f->port, f->now);
 	int reason;
 
-	if (host && !is_within_limit(FLOODS, f->port, f->now))
+	if (host && !take_token(FLOODS, f->port, f->now))
 		return RATE_LIMITED;
 	reason = note_copy(f);
 	return reason == NO_REASON && host ? hear_host(skb, f) : reason;
@@ -105,7 +105,7 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 		.from = f->dst, .to = f->src, .id = f->id, .type = FLOW_REPLY, .port = f->port,
 	};
 
-	if (locates(f))
+	if (note_location(f))
 		put_station(f, f->src, f->port, LOCKED);
 	/* An announcement: the station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
@@ -152,7 +152,7 @@ static __noinline int receive(struct __sk_buff *skb, struct frame *f)
 		return on_hello(f);
 	if (is_for_machine(f))
 		return consume(TC_ACT_OK);
-	refused = is_group(f->dst) ? (int)refuses(f) : hear(skb, f);
+	refused = is_group(f->dst) ? (int)refuses(f) : learn_source(skb, f);
 	if (refused != NO_REASON)
 		return refuse(f, refused);
 	if (f->malformed != NO_REASON)

@@ -174,10 +174,10 @@ static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u6
 	return 0;
 }
 
-/* Whether a Path Request locates its source at its ingress port: only the first copy of all requests with its id does. If
- * the announcement and the search each had a first copy, and some copies were lost, two switches could see them in
- * different orders, and their entries could form a loop. */
-static __always_inline bool locates(const struct frame *f)
+/* Records a Path Request at its ingress port. Returns whether it locates its source there: only the first copy of all
+ * requests with its id does. If the announcement and the search each had a first copy, and some copies were lost, two
+ * switches could see them in different orders, and their entries could form a loop. */
+static __always_inline bool note_location(const struct frame *f)
 {
 	struct flood_key key = { .from = f->src, .to = BROADCAST, .id = f->id, .kind = LOCATION };
 

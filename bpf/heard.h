@@ -52,7 +52,7 @@ static __always_inline bool has_come_round(const struct frame *f)
  * frame tries again. Its frame must follow the announcement, or switches that recently saw a broadcast from elsewhere
  * would drop it as a late copy: a clone of the frame is received again while the announcement overwrites this one. A
  * global function: verified once, separately. */
-__noinline int appears(struct __sk_buff *skb, struct frame *f)
+__noinline int announce_station(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *known;
 	bool announces;
@@ -63,7 +63,7 @@ __noinline int appears(struct __sk_buff *skb, struct frame *f)
 	announces = settings.announces && (known || !explores(f));
 	if (has_come_round(f))
 		return LATE_COPY;
-	if (!is_within_limit(STATIONS, f->port, f->now) || (announces && !is_within_limit(FLOODS, f->port, f->now)))
+	if (!take_token(STATIONS, f->port, f->now) || (announces && !take_token(FLOODS, f->port, f->now)))
 		return NO_REASON;
 	if (known)
 		count_move(f, known->port);
@@ -82,7 +82,7 @@ static __always_inline int hear_host(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *station = refresh(f->src, f->now);
 
-	return station && station->port == f->port ? NO_REASON : appears(skb, f);
+	return station && station->port == f->port ? NO_REASON : announce_station(skb, f);
 }
 
 /* Ends a frame for a reason returned by the functions above. */
@@ -97,13 +97,13 @@ __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
 	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT) {
 		bpf_map_delete_elem(&weft_stations, &src);
-		has_left(now);
+		note_departure(now);
 	}
 	return 0;
 }
 
-/* Learns the source of a frame from a host port. Returns why a frame is refused from its port, or NO_REASON. */
-static __always_inline int hear(struct __sk_buff *skb, struct frame *f)
+/* Learns the source of a frame on a host port. Returns the reason to refuse the frame, or NO_REASON. */
+static __always_inline int learn_source(struct __sk_buff *skb, struct frame *f)
 {
 	enum reason refused = refuses(f);
 

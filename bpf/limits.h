@@ -40,8 +40,8 @@ __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 	return false;
 }
 
-/* Whether the port is within its limit; takes a token. */
-static __always_inline bool is_within_limit(enum limit limit, __u32 port, __u64 now)
+/* Takes a token of the port. Returns whether there was one: otherwise its limit is exceeded. */
+static __always_inline bool take_token(enum limit limit, __u32 port, __u64 now)
 {
 	struct limits *of = bpf_map_lookup_elem(&weft_limits, &port);
 

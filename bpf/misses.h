@@ -25,7 +25,7 @@ static __noinline int tell_miss(struct __sk_buff *skb, const struct frame *f, co
 {
 	struct miss *miss;
 
-	if (!is_within_limit(EXPLORATIONS, f->port, time_now()))
+	if (!take_token(EXPLORATIONS, f->port, time_now()))
 		return 0;
 	miss = bpf_ringbuf_reserve(&weft_misses, sizeof(*miss), 0);
 	if (!miss)

@@ -66,7 +66,7 @@ static __noinline int recover_for_host(struct frame *f)
 {
 	struct flow flow = to_source(f);
 
-	if (may_recover(&flow, f->now) && is_within_limit(EXPLORATIONS, f->port, f->now))
+	if (may_recover(&flow, f->now) && take_token(EXPLORATIONS, f->port, f->now))
 		look_for_path(f, &flow, f->port);
 	return 0;
 }

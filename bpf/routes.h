@@ -86,7 +86,7 @@ static __always_inline int receive_routed(struct __sk_buff *skb, const bool spra
 		return TC_ACT_SHOT;
 	if (!is_routed(f))
 		return then_tell(skb, f, receive(skb, f));
-	refused = hear(skb, f);
+	refused = learn_source(skb, f);
 	if (refused != NO_REASON)
 		return then_tell(skb, f, refuse(f, refused));
 	return then_tell(skb, f, route(skb, f, sprays ? draw() : mix64(flow_hash(skb, f) ^ settings.hash_key) >> 32));

@@ -58,7 +58,7 @@ static __always_inline struct station *refresh(__u64 address, __u64 now)
 static __u64 left_until;
 
 /* A station has left a host port: entries of its flows that are in use are hit within their lifetime. */
-static __always_inline void has_left(__u64 now)
+static __always_inline void note_departure(__u64 now)
 {
 	left_until = now + settings.confirmed;
 }
@@ -75,7 +75,7 @@ __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u
 		station.class = ATTACHED;
 	known = station_at(address, f->now);
 	if (known && known->port != port && is_host(known->port, f->now))
-		has_left(f->now);
+		note_departure(f->now);
 	station.expiry = f->now + life(station.class);
 	bpf_map_update_elem(&weft_stations, &address, &station, BPF_ANY);
 	trace_station(f, station.class == LOCKED ? STATION_LOCKED : STATION_LEARNT, address, port);

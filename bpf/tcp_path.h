@@ -101,7 +101,7 @@ static __noinline int on_syn(struct __sk_buff *skb, struct frame *f)
 			return forward(skb, f);
 		}
 	}
-	if (!is_within_limit(EXPLORATIONS, f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
+	if (!take_token(EXPLORATIONS, f->port, f->now) || !note_own(&flow, PATH_REQUEST, f->id, f->now))
 		return forward(skb, f);
 	lock_path(f, &flow, f->port, f->id);
 	trace_frame(f, EXPLORED, f->port);
@@ -177,7 +177,7 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 /* A TCP segment. */
 static __always_inline int on_tcp(struct __sk_buff *skb, struct frame *f)
 {
-	int refused = hear(skb, f);
+	int refused = learn_source(skb, f);
 
 	if (refused != NO_REASON)
 		return refuse(f, refused);

@@ -59,7 +59,7 @@ static __noinline int count(struct frame *f)
 /* A TCP segment of a flow that is not explored from its SYN on, but may have been moved. */
 static __always_inline int on_moved(struct __sk_buff *skb, struct frame *f)
 {
-	int refused = hear(skb, f);
+	int refused = learn_source(skb, f);
 
 	if (refused != NO_REASON)
 		return refuse(f, refused);

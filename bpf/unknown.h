@@ -58,7 +58,7 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 	repairing = is_repairing(f->dst, f->now);
 	if (repairing && !settings.floods_unknown)
 		return drop(f, REPAIRING);
-	if (!is_within_limit(FLOODS, f->port, f->now))
+	if (!take_token(FLOODS, f->port, f->now))
 		return drop(f, RATE_LIMITED);
 	/* A repair started by another sender has notified other switches about its own pair only, not that floods of this
 	 * pair start here. */

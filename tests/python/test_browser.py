@@ -19,6 +19,10 @@ from waiting import until
 from weft import extracts, report
 from weft.figures.registry import FIGURES
 
+IDENTS = [figure.ident for figure in FIGURES]
+MEASURED = [figure.ident for figure in FIGURES if figure.measures]
+TOGGLES = [toggle.name for figure in FIGURES for toggle in figure.toggles]
+
 
 def test_every_figure_is_drawn(page):
     assert page.evaluate("document.documentElement.dataset.ready") == "yes"
@@ -29,7 +33,7 @@ def test_every_figure_is_drawn(page):
         ("over-time", ".mark-line path", 12),
         ("queues", ".mark-line path", 6),
     )
-    assert [ident for ident, _, _ in expected] == [figure.ident for figure in FIGURES]
+    assert [ident for ident, _, _ in expected] == IDENTS
     for ident, marks, least in expected:
         assert count(page, f"#{ident} svg {marks}") >= least, ident
     assert count(page, "svg.fabric .links line") == 96
@@ -101,7 +105,7 @@ def test_no_texts_of_a_chart_overlap(page):
 
 @HOW
 def test_the_legend_hides_a_scheme_in_every_figure(page, how):
-    before = {chart: lines_of(page, chart) for chart in ("completion", "curves", "over-time", "queues")}
+    before = {chart: lines_of(page, chart) for chart in IDENTS}
     activate(page, '.legend button[value="ecmp"]', how)
     assert fragment(page) == {"hide": ["ecmp"]}
     assert {chart: lines_of(page, chart) for chart in before} == {chart: n * 2 // 3 for chart, n in before.items()}
@@ -136,26 +140,28 @@ def test_the_last_scheme_that_is_hidden_brings_all_back(page):
 
 @HOW
 def test_a_class_is_left_out_of_every_figure(page, how):
+    before = {chart: titles(page, chart) for chart in (*IDENTS, "pairs")}
     activate(page, '.chips button[value="rabbit"]', how)
-    for chart in ("completion", "throughput", "curves", "pairs"):
-        assert titles(page, chart) == ["mouse", "elephant"], chart
+    for chart, found in before.items():
+        assert titles(page, chart) == [title for title in found if title not in ("rabbit", "all")], chart
+    assert [chart for chart, found in before.items() if "rabbit" not in found] == ["queues"]
     assert fragment(page) == {"without": ["rabbit"]}
     assert page.locator("#comparison tbody tr:visible").count() == 12
 
 
 def test_the_values_of_the_sweep_drive_every_figure(page):
     shape = "c => document.querySelector(`#${c} svg .mark-line path`).getAttribute('d')"
-    charts = ["curves", "over-time", "queues"]
-    before = [page.evaluate(shape, chart) for chart in charts]
-    rule = "document.querySelector('#completion svg .mark-rule.role-mark line').getAttribute('transform')"
-    mark = page.evaluate(rule)
+    rule = "c => document.querySelector(`#${c} svg .mark-rule.role-mark line`).getAttribute('transform')"
+    # The whole sweep is along the axis of a figure of means, where a rule marks the chosen value.
+    seen = {chart: rule if chart in MEASURED else shape for chart in IDENTS}
+    before = {chart: page.evaluate(script, chart) for chart, script in seen.items()}
     links = page.locator("svg.fabric .links").inner_html()
     slow = page.locator("#slowest").inner_text()
     page.locator("#key-0").select_option("0.4")
     settled(page)
     assert fragment(page) == {"point": ["load 0.4"]}
-    assert all(page.evaluate(shape, chart) != old for chart, old in zip(charts, before, strict=True))
-    assert page.evaluate(rule) != mark
+    for chart, script in seen.items():
+        assert page.evaluate(script, chart) != before[chart], chart
     assert page.locator("svg.fabric .links").inner_html() != links
     assert page.locator("#slowest").inner_text() != slow
 
@@ -168,18 +174,16 @@ def test_axes_become_logarithmic_and_curves_complementary(page, how):
     activate(page, '[data-toggle="ccdf"]', how)
     assert page.evaluate(last) > low
     label = "#completion svg .role-axis-label text"
-    for toggle in ("curves-x", "curves-y", "completion-y", "over-time-y", "queues-x", "queues-y"):
+    for toggle in sorted({*TOGGLES} - {"ccdf"}):
         pressed = page.locator(f'[data-toggle="{toggle}"]').get_attribute("aria-pressed")
         activate(page, f'[data-toggle="{toggle}"]', how)
         assert page.locator(f'[data-toggle="{toggle}"]').get_attribute("aria-pressed") != pressed
-    assert sorted(fragment(page)["flip"]) == sorted(
-        ["ccdf", "curves-x", "curves-y", "completion-y", "over-time-y", "queues-x", "queues-y"]
-    )
+    assert sorted(fragment(page)["flip"]) == sorted(TOGGLES)
     assert "0" not in page.locator(label).all_text_contents()
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("chart", ["completion", "throughput"])
+@pytest.mark.parametrize("chart", MEASURED)
 def test_a_logarithmic_axis_below_a_decade_has_several_labels(page, chart):
     page.locator(f'[data-toggle="{chart}-y"]').click()
     settled(page)
@@ -308,37 +312,56 @@ def test_the_command_is_offered_for_flows_that_explored_only(browser, tmp_path, 
     page.close()
 
 
+def with_ends(table, field):
+    """The table with the ends of the intervals around a field, from the five digits of each number in the page."""
+    table = table.with_columns(pl.col(field, "half").round_sig_figs(5))
+    return table.with_columns(low=(pl.col(field) - pl.col("half")).clip(0), high=pl.col(field) + pl.col("half"))
+
+
 FRAMES = {
     "curves": (extracts.completion_curves, ["point", "scheme", "class", "fct_s", "share"]),
     "over-time": (
-        lambda results: extracts.throughput_over_time(results).with_columns(
-            low=(pl.col("bps") - pl.col("half")).clip(0), high=pl.col("bps") + pl.col("half")
-        ),
+        lambda results: with_ends(extracts.throughput_over_time(results), "bps"),
         ["point", "scheme", "class", "time_s", "bps", "low", "high"],
     ),
+    "queues": (
+        lambda results: pl.concat(
+            [with_ends(extracts.largest_queue(results), "bytes"), extracts.queue_exceedance(results)], how="diagonal"
+        ),
+        ["point", "scheme", "time_s", "bytes", "low", "high", "share"],
+    ),
 }
+MEANS = {"completion": "p99_fct_s", "throughput": "mean_throughput_bps"}
+
+
+def test_the_data_of_every_figure_are_compared():
+    assert [*MEANS, *FRAMES] == IDENTS
 
 
 @pytest.mark.parametrize("chart", FRAMES)
 def test_a_figure_is_saved_as_csv_with_all_its_data(page, results, chart):
     extract, columns = FRAMES[chart]
-    found = pl.read_csv(io.StringIO(saved(page, f'[data-csv="{chart}"]')))
+    found = pl.read_csv(io.StringIO(saved(page, f'[data-csv="{chart}"]')), infer_schema_length=None)
     expected = extract(results).select(columns)
     assert found.columns == columns
-    found, expected = (table.sort(columns[:4]) for table in (found, expected))
-    assert found.select(columns[:3]).equals(expected.select(columns[:3]))
-    for name in columns[3:]:
-        assert found[name].to_list() == pytest.approx(expected[name].to_list(), rel=1e-4)
+    names = [name for name in columns if name in ("point", "scheme", "class")]
+    found, expected = (table.sort(names, maintain_order=True) for table in (found, expected))
+    assert found.select(names).equals(expected.select(names))
+    for name in columns[len(names) :]:
+        assert found[name].is_null().equals(expected[name].is_null()), name
+        assert found[name].drop_nulls().to_list() == pytest.approx(expected[name].drop_nulls().to_list(), rel=1e-4)
 
 
-def test_means_are_saved_as_csv_with_their_intervals(page, results):
-    found = pl.read_csv(io.StringIO(saved(page, '[data-csv="completion"]')))
+@pytest.mark.parametrize("chart", MEANS)
+def test_means_are_saved_as_csv_with_their_intervals(page, results, chart):
+    metric = MEANS[chart]
+    found = pl.read_csv(io.StringIO(saved(page, f'[data-csv="{chart}"]')))
     table = results.summary()
     row = found.row(
         by_predicate=(pl.col("point") == "load 0.4")
         & (pl.col("scheme") == "spray")
         & (pl.col("class") == "mouse")
-        & (pl.col("metric") == "p99_fct_s"),
+        & (pl.col("metric") == metric),
         named=True,
     )
     known = table.row(
@@ -346,11 +369,11 @@ def test_means_are_saved_as_csv_with_their_intervals(page, results):
         named=True,
     )
     assert [row[key] for key in ("mean", "low", "high")] == pytest.approx(
-        [known[f"p99_fct_s{end}"] for end in ("", "_low", "_high")], rel=1e-4
+        [known[f"{metric}{end}"] for end in ("", "_low", "_high")], rel=1e-4
     )
 
 
-@pytest.mark.parametrize("chart", [*(figure.ident for figure in FIGURES), "pairs", "fabric-drawing"])
+@pytest.mark.parametrize("chart", [*IDENTS, "pairs", "fabric-drawing"])
 def test_a_figure_is_saved_as_svg(page, chart):
     root = ElementTree.fromstring(saved(page, f'[data-svg="{chart}"]'))
     assert root.tag.endswith("svg")

@@ -22,8 +22,8 @@ from weft.figures.registry import FIGURES
 from weft.studies.packet_spraying import figures
 
 SVG = "{http://www.w3.org/2000/svg}"
-STEMS = ("fct-mean", "fct-median", "fct-p99", "slowdown", "throughput", "out-of-order")
-STEMS += ("fct-cdf", "throughput-time", "queues", "fabric")
+STEMS = [measure.file for figure in FIGURES for measure in figure.measures if measure.file]
+STEMS += [*(figure.file for figure in FIGURES if figure.file), "fabric"]
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ use weft_units::{Bytes, Duration, Rate};
 
 use crate::bounds::{MAX_DELAY, MAX_RATE, MIN_RATE};
 use crate::limit::Limit;
+use crate::overhead::Overhead;
 use crate::queue::MAX_QUEUES;
 
 /// Why a fabric is invalid.
@@ -79,7 +80,10 @@ pub enum FabricError {
         delay: Duration,
     },
     /// A queue that is too short for any frame.
-    #[error("the queue of link `{from}` -> `{to}` holds {limit}, less than one frame of 84 B")]
+    #[error(
+        "the queue of link `{from}` -> `{to}` holds {limit}, less than one frame of {}",
+        Bytes(Overhead::MIN_FRAME.into())
+    )]
     Queue {
         /// The sending node.
         from: String,

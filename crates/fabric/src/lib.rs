@@ -39,7 +39,7 @@ pub use fabric::{Fabric, Shape};
 pub use host_queue::HostQueue;
 pub use limit::Limit;
 pub use link::{Link, LinkSpec};
-pub use lossless::JUMBO;
+pub use lossless::{HYSTERESIS, JUMBO};
 pub use nearest::nearest;
 pub use node::{Node, Role};
 pub use overhead::Overhead;

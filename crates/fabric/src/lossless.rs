@@ -9,6 +9,8 @@ use crate::{Fabric, FabricError, Limit, Link, Overhead};
 pub const JUMBO: u64 = Overhead::Ethernet.wire_bytes(9_216) as u64;
 /// A pause frame on the wire, with preamble and gap.
 pub const PAUSE_FRAME: u64 = Overhead::MIN_FRAME as u64;
+/// How far below the threshold of a pause a queue resumes by default: two full frames.
+pub const HYSTERESIS: u64 = 2 * FULL_FRAME;
 /// The bytes of a packet in a limit in packets.
 const FULL_FRAME: u64 = Overhead::FULL_FRAME as u64;
 
@@ -115,7 +117,7 @@ fn thresholds(link: &Link, back: &Link, buffer: Option<SharedBuffer>) -> Option<
         (None, Some(_)) => None,
         (None, None) => Some(space_of(link.queue.limit).saturating_sub(headroom)),
     };
-    let xon = pfc.xon.map_or_else(|| xoff.unwrap_or(0).saturating_sub(2 * FULL_FRAME), |given| given.0);
+    let xon = pfc.xon.map_or_else(|| xoff.unwrap_or(0).saturating_sub(HYSTERESIS), |given| given.0);
     Some(Thresholds { xoff, xon, headroom })
 }
 

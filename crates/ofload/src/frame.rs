@@ -8,6 +8,9 @@ use weft_wire::{
     NeighborOperation, Tcp, TcpFlags, TcpOption, Udp, checksum,
 };
 
+/// The bytes of payload in a full segment over Ethernet.
+pub(crate) const MSS: u16 = 1_460;
+
 /// All match fields of a frame received on `in_port`. Fields that cannot be parsed are absent.
 pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
     let mut fields = Match { in_port: Some(in_port), ..Match::default() };
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_switch_reads_of_a_segment_what_a_match_may_ask() {
-        let options = [TcpOption::MaximumSegmentSize(1460), TcpOption::SackPermitted];
+        let options = [TcpOption::MaximumSegmentSize(MSS), TcpOption::SackPermitted];
         let (from, to) = (Socket { station: A, port: 49152 }, Socket { station: B, port: 80 });
         let segment =
             Segment { from, to, sequence: 7, acknowledgement: 0, flags: TcpFlags::SYN, options: &options };

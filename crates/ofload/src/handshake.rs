@@ -3,7 +3,7 @@
 use weft_wire::mptcp::{self, Capable, CapableFlags, Keys, Version};
 use weft_wire::{TcpFlags, TcpOption};
 
-use crate::frame::{Segment, Socket};
+use crate::frame::{MSS, Segment, Socket};
 
 /// MP_CAPABLE with these keys.
 pub(crate) fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {
@@ -21,7 +21,7 @@ pub(crate) fn segment(
     let mut options = Vec::with_capacity(5);
     if flags.contains(TcpFlags::SYN) {
         options.extend([
-            TcpOption::MaximumSegmentSize(1460),
+            TcpOption::MaximumSegmentSize(MSS),
             TcpOption::SackPermitted,
             TcpOption::WindowScale(7),
         ]);

@@ -131,7 +131,7 @@ fn scenario<B: Content>(source: &Source) -> Result<Arc<Scenario>, String> {
     Ok(scenario)
 }
 
-/// Does `work` while its progress is copied to `gauges`, and a request to stop from there.
+/// Runs `work`. Meanwhile, copies its progress to `gauges`, and a stop request from `gauges` to it.
 fn mirrored<T>(progress: &Progress, gauges: &Gauges<'_>, work: impl FnOnce() -> T) -> T {
     struct Over<'a>(&'a AtomicBool, std::thread::Thread);
     impl Drop for Over<'_> {

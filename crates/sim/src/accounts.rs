@@ -186,8 +186,8 @@ impl Accounts {
         }
     }
 
-    /// The PFC frame that announces the paused queues to the sender of `link`, if they have changed.
-    pub fn news_for(&mut self, link: u32) -> Option<Header> {
+    /// If the paused queues have changed, makes the PFC frame that announces them to the sender of `link`.
+    pub fn take_pause_frame(&mut self, link: u32) -> Option<Header> {
         let ingress = self.ingress_mut(link)?;
         ingress.has_news().then(|| ingress.announce())
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use weft_fabric::{Overhead, QueueSpec, Scheduler};
-use weft_units::{Duration, Rate, TxClock};
+use weft_units::{Bytes, Duration, Rate, TxClock};
 
 use crate::packet::PacketId;
 
@@ -105,14 +105,18 @@ impl ClassQueue {
         (class.bytes, class.packets.len() as u32)
     }
 
-    /// Bytes and packets that wait.
-    pub fn waiting(&self) -> (u64, u32) {
-        let bytes = self.classes.iter().map(|class| class.bytes).sum();
-        (bytes, self.packets)
+    /// Bytes that wait.
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.classes.iter().map(|class| class.bytes).sum())
+    }
+
+    /// The number of packets that wait.
+    pub const fn packets(&self) -> u32 {
+        self.packets
     }
 
     /// The packets of a queue, first to last.
-    pub fn packets(&self, class: usize) -> impl Iterator<Item = &Waiting> {
+    pub fn packets_of(&self, class: usize) -> impl Iterator<Item = &Waiting> {
         self.classes[class].packets.iter()
     }
 

@@ -89,7 +89,7 @@ pub struct FlowLedger<'a> {
 }
 
 impl<'a> FlowLedger<'a> {
-    /// A book of flows of this many classes, some of which belong to `jobs` or share `connections`.
+    /// A ledger of flows of this many classes, some of which belong to `jobs` or share `connections`.
     pub fn new(classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
         Self {
             active: BTreeMap::new(),

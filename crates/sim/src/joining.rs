@@ -43,7 +43,7 @@ impl Joining<'_> {
         let header = &self.packets.get(packet).header;
         let (class, wire_bytes) = (self.port.class_for(header, chosen), wire(header));
         if let Some(charge) = self.accounts.admit(self.port, class, packet, header, wire_bytes) {
-            let marked = self.port.marks_joining(class) && mark(&mut self.packets.get_mut(packet).header);
+            let marked = self.port.draw_mark_joining(class) && mark(&mut self.packets.get_mut(packet).header);
             let charged = self.enter(class, Waiting { packet, wire_bytes, charge });
             return Joined { marked, charged: [charged, None], lost: None };
         }
@@ -66,7 +66,7 @@ impl Joining<'_> {
             last.wire_bytes >= wire_bytes && is_trimmable(&self.packets.get(last.packet).header)
         };
         if let Some(last) = self.port.queues.last(class).filter(is_like).copied()
-            && self.port.trims_last()
+            && self.port.draw_trim()
         {
             self.port.queues.take_last(class);
             joined.charged[1] = self.accounts.refund(&Deposit::of(self.port, &last));

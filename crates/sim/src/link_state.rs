@@ -66,7 +66,7 @@ pub(crate) const UP: u8 = 1;
 pub(crate) const LIMIT_IN_BYTES: u8 = 2;
 pub(crate) const MARKS: u8 = 4;
 pub(crate) const MARK_IN_BYTES: u8 = 8;
-pub(crate) const MIN_FRAME: u8 = 16;
+pub(crate) const PADS: u8 = 16;
 /// The network handles each packet first: the port has several queues, or the link loses packets.
 pub(crate) const ASIDE: u8 = 32;
 pub(crate) const SLOW: u8 = 64;
@@ -97,7 +97,7 @@ impl Link {
             (limit_in_bytes, LIMIT_IN_BYTES),
             (spec.queue.ecn_threshold.is_some(), MARKS),
             (mark_in_bytes, MARK_IN_BYTES),
-            (spec.overhead == Overhead::Ethernet, MIN_FRAME),
+            (spec.overhead == Overhead::Ethernet, PADS),
             (spec.rate < Rate::from_gbps(1), SLOW),
             (span == Span::Leaves, LEAVES),
         ] {
@@ -155,7 +155,7 @@ impl Link {
 
     #[inline(always)]
     pub(crate) fn wire_bytes(&self, ip_bytes: u16) -> u32 {
-        let least = if self.flags & MIN_FRAME != 0 { Overhead::MIN_FRAME } else { 0 };
+        let least = if self.flags & PADS != 0 { Overhead::MIN_FRAME } else { 0 };
         (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
     }
 

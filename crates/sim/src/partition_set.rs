@@ -176,7 +176,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         if part.run(end, most, true, &self.world) != Pause::End {
             // All that happens at the same time belongs together.
             let now = part.net.now;
-            part.run((now + Duration::INSTANT).min(end), u32::MAX, false, &self.world);
+            part.run((now + Duration::PICOSECOND).min(end), u32::MAX, false, &self.world);
         }
         self.first_ps.store(part.net.first_event().ps(), Ordering::Relaxed);
         self.has_news.store(!part.net.journal.entries.is_empty(), Ordering::Relaxed);

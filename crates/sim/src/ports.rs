@@ -120,7 +120,7 @@ impl Ports {
     ) -> Option<(Waiting, Option<u32>)> {
         let (port, accounts) = self.with_accounts(link)?;
         let class = port.next_queue()?;
-        let marks = port.marks_leaving(class);
+        let marks = port.draw_mark_leaving(class);
         let waiting = port.queues.take_first(class)?;
         if marks {
             mark(&mut packets.get_mut(waiting.packet).header);
@@ -164,7 +164,7 @@ impl Ports {
                 let mut held = Held::default();
                 // Packets of a host came over no link.
                 for Waiting { wire_bytes, charge, .. } in
-                    port.queues.packets(class).take_while(|_| port.is_at_switch)
+                    port.queues.packets_of(class).take_while(|_| port.is_at_switch)
                 {
                     if let Some((from, queue)) = charge.ingress {
                         *held.origins.entry((ids[from as usize], queue)).or_insert(0) +=

@@ -28,8 +28,8 @@ impl Marking {
         spec.ecn_threshold.map(|limit| Self { rule: Rule::Threshold(limit), at: MarkAt::Enqueue })
     }
 
-    /// Whether a packet gets a mark when this much is queued.
-    pub fn marks(&mut self, bytes: u64, packets: u32) -> bool {
+    /// Draws whether a packet gets a mark when this much is queued.
+    pub fn draw_mark(&mut self, bytes: u64, packets: u32) -> bool {
         let queued = |limit: Limit| match limit {
             Limit::Packets(_) => u64::from(packets),
             Limit::Bytes(_) | Limit::Unlimited => bytes,
@@ -56,7 +56,7 @@ mod tests {
     fn share(red: RedSpec, bytes: u64, draws: u32) -> f64 {
         let spec = QueueSpec { red: Some(red), ..QueueSpec::default() };
         let mut marking = Marking::new(&spec, 7, LinkId(3)).unwrap();
-        f64::from((0..draws).map(|_| u32::from(marking.marks(bytes, 0))).sum::<u32>()) / f64::from(draws)
+        f64::from((0..draws).map(|_| u32::from(marking.draw_mark(bytes, 0))).sum::<u32>()) / f64::from(draws)
     }
 
     #[test]

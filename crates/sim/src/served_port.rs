@@ -27,11 +27,12 @@ pub struct PortCounters {
 /// The events in which a port is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
-    /// None: its choices depend only on the packets that have joined. They are deferred: all choices that
-    /// are due are made when a packet joins, when the link has become empty, so that the next arrival is always known, and
-    /// before anything looks at the port or changes it.
+    /// None: its choices depend only on the packets that have joined. They are deferred: all choices that are due are
+    /// made when a packet joins, when the link has become empty, so that the next arrival is always known, and before
+    /// anything looks at the port or changes it.
     Lazy,
-    /// Also one for each packet that has waited, when the line becomes free: others must know the departure at that time.
+    /// Also one for each packet that has waited, when the line becomes free: others must know the departure at that
+    /// time.
     Timed,
     /// One for each packet: flow control or a shared buffer couples it to other ports.
     Coupled,
@@ -49,8 +50,8 @@ pub struct ServedPort {
     pub buffer: Option<usize>,
     /// Whether its packets have come over links: not those of a host, which are its own.
     pub is_at_switch: bool,
-    /// The limits of the most urgent queue, which cut packets join, and of each other queue; `None` at a host whose link has
-    /// flow control, where packets wait in its memory.
+    /// The limits of the most urgent queue, which cut packets join, and of each other queue; `None` at a host whose
+    /// link has flow control, where packets wait in its memory.
     limits: [Option<Limit>; 2],
     /// The lossless queues, one bit each.
     lossless: u8,
@@ -123,18 +124,18 @@ impl ServedPort {
         self.lossless >> class & 1 == 1
     }
 
-    /// Whether a packet that joins this queue gets a mark, before it has joined.
-    pub fn marks_joining(&mut self, class: usize) -> bool {
+    /// Draws whether a packet that joins this queue gets a mark, before it has joined.
+    pub fn draw_mark_joining(&mut self, class: usize) -> bool {
         let (bytes, packets) = self.queues.of(class);
         let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Enqueue);
-        marking.is_some_and(|marking| marking.marks(bytes, packets))
+        marking.is_some_and(|marking| marking.draw_mark(bytes, packets))
     }
 
-    /// Whether a packet that leaves this queue gets a mark, before it has left.
-    pub fn marks_leaving(&mut self, class: usize) -> bool {
+    /// Draws whether a packet that leaves this queue gets a mark, before it has left.
+    pub fn draw_mark_leaving(&mut self, class: usize) -> bool {
         let (bytes, packets) = self.queues.of(class);
         let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Dequeue);
-        marking.is_some_and(|marking| marking.marks(bytes, packets))
+        marking.is_some_and(|marking| marking.draw_mark(bytes, packets))
     }
 
     /// Whether a packet for which there is no space may be cut. Then either it or the last one of its queue is.
@@ -142,8 +143,8 @@ impl ServedPort {
         self.trims.is_some() && is_trimmable(header)
     }
 
-    /// Whether the last packet of a full queue is cut instead of the arriving one: with equal chance.
-    pub fn trims_last(&mut self) -> bool {
+    /// Draws whether the last packet of a full queue is cut instead of the arriving one: with equal chance.
+    pub fn draw_trim(&mut self) -> bool {
         self.trims.as_mut().is_some_and(|random| random.next_u32() & 1 == 1)
     }
 

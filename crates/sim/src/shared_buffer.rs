@@ -1,11 +1,8 @@
 //! [`Buffer`]: the memory that the queues of a switch share, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM
 //! Transactions on Networking 6(2), 1998).
 
-use weft_fabric::{Fabric, Overhead};
+use weft_fabric::{Fabric, HYSTERESIS};
 use weft_units::NodeId;
-
-/// Two full frames: how far below a moving threshold a queue resumes.
-const HYSTERESIS: u64 = 2 * Overhead::FULL_FRAME as u64;
 
 /// The bytes at which a queue resumes while a buffer's threshold is this.
 pub const fn moving_xon(threshold: u64) -> u64 {

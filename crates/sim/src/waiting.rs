@@ -58,8 +58,8 @@ impl<'a> Waiting<'a> {
         })
     }
 
-    /// The dependency of an edge is satisfied at `at`. Returns what starts because of that, and when.
-    pub fn meet(&self, edge: u32, at: Time) -> Option<(Ready, Time)> {
+    /// Satisfies the dependency of an edge at `at`. Returns what starts because of that, and when.
+    pub fn satisfy(&self, edge: u32, at: Time) -> Option<(Ready, Time)> {
         let edge = self.table.edge(edge);
         let (left, ready) = (&self.left[edge.to as usize], &self.ready[edge.to as usize]);
         let time = (at + edge.delay).ps();

@@ -25,6 +25,7 @@ use weft_switching::Mac;
 use weft_switching::exploration::Exploration;
 use weft_switching::path_table::CONFIRMED;
 use weft_units::PortId;
+use weft_wire::MIN_FRAME;
 
 use segment::{End, segment};
 use time::{INTERFACE, percentiles, time};
@@ -50,7 +51,7 @@ fn ports(number: u32) -> (u16, u16) {
     (number as u16, 1 + (number >> 16) as u16)
 }
 
-fn frame(number: u32) -> [u8; 60] {
+fn frame(number: u32) -> [u8; MIN_FRAME] {
     let (sport, dport) = ports(number);
     segment(End { mac: SOURCE, host: 1, port: sport }, End { mac: DESTINATION, host: 2, port: dport }, ACK, 0)
 }

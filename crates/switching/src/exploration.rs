@@ -129,9 +129,9 @@ params! {
     #[derive(Clone, Copy, Debug)]
     pub struct Safeguards {
         /// how long a source's broadcasts stay locked to a port
-        broadcast_lock: Duration = Duration::from_secs(1), in Duration::from_ps(1)..=Duration::MAX;
+        broadcast_lock: Duration = Duration::from_secs(1), in Duration::PICOSECOND..=Duration::MAX;
         /// minimum time between two repairs
-        repair: Duration = Duration::from_secs(1), in Duration::from_ps(1)..=Duration::MAX;
+        repair: Duration = Duration::from_secs(1), in Duration::PICOSECOND..=Duration::MAX;
         /// maximum number of remembered floods
         floods: usize as "flood_table" = 65_536;
         /// maximum hops of a flooded frame

@@ -148,10 +148,16 @@ impl Floods {
         Ok(())
     }
 
-    /// Whether `request`, a Path Request, locates its source at `ingress`: only the first copy of all requests with
-    /// its id does. If the announcement and the search each had a first copy, and some copies were lost, two switches
-    /// could see them in different orders, and their entries could form a loop.
-    pub(crate) fn locates(&mut self, ports: &Ports, ingress: PortId, request: &Header, now: Time) -> bool {
+    /// Records `request`, a Path Request, at `ingress`. Returns whether it locates its source there: only the first
+    /// copy of all requests with its id does. If the announcement and the search each had a first copy, and some copies
+    /// were lost, two switches could see them in different orders, and their entries could form a loop.
+    pub(crate) fn note_location(
+        &mut self,
+        ports: &Ports,
+        ingress: PortId,
+        request: &Header,
+        now: Time,
+    ) -> bool {
         let id = request.exploration_id();
         let flood = Flood { id, ..Flood::of_source(FloodKind::Location, request.src) };
         self.note_flood(ports, ingress, flood, now).is_ok()

@@ -3,6 +3,7 @@
 //! 40 bytes, filled by a parser from a real frame or by a simulated host, and carried as they are in simulation: a
 //! packet with its transport fields fits one cache line.
 
+use weft_fabric::Overhead;
 use weft_units::HostId;
 use weft_wire::{EtherType, Mac};
 
@@ -88,8 +89,8 @@ impl Header {
 
     /// DSCP of a packet that a switch has trimmed to its headers: class selector 7, the most urgent one.
     pub const TRIMMED: u8 = 57;
-    /// Bytes of the IP packet in the shortest Ethernet frame, of 64 bytes.
-    pub const SHORTEST: u16 = 46;
+    /// Bytes of the IP packet in the shortest Ethernet frame.
+    pub const SHORTEST: u16 = (Overhead::MIN_FRAME - Overhead::Ethernet.bytes()) as u16;
 
     /// TCP's FIN, SYN, RST and ACK in [`Header::tcp_flags`].
     pub const FIN: u8 = 1;

@@ -113,16 +113,16 @@ impl Program {
         let mut counts = graph.open.clone();
         let nodes = (0..counts.len()).map(|at| graph.node(at));
         let roots = nodes.filter(|node| counts[place(*node, graph.flows)] == 0 && !self.is_each(*node));
-        let mut met: Vec<u32> = roots.flat_map(|root| graph.from(root)).copied().collect();
-        while let Some(need) = met.pop() {
+        let mut satisfied: Vec<u32> = roots.flat_map(|root| graph.from(root)).copied().collect();
+        while let Some(need) = satisfied.pop() {
             let node = self.needs[need as usize].waiting;
             let (count, from) = (&mut counts[place(node, graph.flows)], graph.from(node));
             if self.is_each(node) {
-                met.extend(from.get(*count as usize));
+                satisfied.extend(from.get(*count as usize));
                 *count += 1;
             } else {
                 *count -= 1;
-                met.extend(from.iter().filter(|_| *count == 0));
+                satisfied.extend(from.iter().filter(|_| *count == 0));
             }
         }
         (0..).zip(&counts[..graph.flows]).filter(|(_, count)| **count > 0).map(|(flow, _)| flow).collect()
@@ -181,7 +181,7 @@ impl Program {
         let graph = self.graph();
         let order = self.order(&graph)?;
         let mut open = graph.open.clone();
-        let mut is_met = vec![false; self.needs.len()];
+        let mut is_satisfied = vec![false; self.needs.len()];
         for node in order {
             let Node::Step(step) = node else { continue };
             if open[place(node, graph.flows)] > 0 || self.is_each(node) {
@@ -199,11 +199,11 @@ impl Program {
                 };
                 *start = (*start).max(reached + delay);
                 open[place(waiting, graph.flows)] -= 1;
-                is_met[at as usize] = true;
+                is_satisfied[at as usize] = true;
             }
         }
-        let mut met = is_met.into_iter();
-        self.needs.retain(|_| !met.next().unwrap_or_default());
+        let mut satisfied = is_satisfied.into_iter();
+        self.needs.retain(|_| !satisfied.next().unwrap_or_default());
         Ok(())
     }
 

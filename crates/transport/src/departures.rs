@@ -29,8 +29,8 @@ impl Sender {
         }
         let waits = cfg.nagle && len < cfg.segment() && self.snd_una != self.snd_nxt;
         if waits && !self.is(fact::FINISHED)
-            || self.waits_for_pace(cfg, now)
-            || self.waits_for_interface(cfg, now, 1)
+            || self.hold_for_pace(cfg, now)
+            || self.hold_for_interface(cfg, now, 1)
         {
             return None;
         }
@@ -39,7 +39,7 @@ impl Sender {
 
     /// The next piece that recovery sends regardless of the window.
     pub(crate) fn next_forced(&mut self, cfg: &Config, now: Time) -> Option<Piece> {
-        if self.todo & todo::FORCED == 0 || self.waits_for_pace(cfg, now) {
+        if self.todo & todo::FORCED == 0 || self.hold_for_pace(cfg, now) {
             return None;
         }
         while let Some((start, len)) = self.loss.as_mut().and_then(|loss| loss.next_forced()) {
@@ -58,7 +58,7 @@ impl Sender {
         None
     }
 
-    /// Records that a retransmission that pacing has held leaves now. Returns whether it is still needed.
+    /// If the retransmission that pacing held is still outstanding, records that it leaves now. Returns whether it is.
     fn take_held(&mut self, now: Time, start: u32) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.sent.resent_late(start, Tick::at(now)))
     }

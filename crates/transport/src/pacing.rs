@@ -22,9 +22,9 @@ impl Sender {
         self.congestion.existing()?.pacing_rate(self.used(), self.rtt.srtt())
     }
 
-    /// Whether data has to wait for its time; if so, `paced_until` is that time.
+    /// Holds data until its time, `paced_until`. Returns whether it has to wait.
     #[inline]
-    pub(crate) fn waits_for_pace(&mut self, cfg: &Config, now: Time) -> bool {
+    pub(crate) fn hold_for_pace(&mut self, cfg: &Config, now: Time) -> bool {
         let waits = cfg.pacing && now < self.next_send;
         if waits {
             self.paced_until = self.next_send;
@@ -46,10 +46,11 @@ impl Sender {
         }
     }
 
-    /// Whether data has to wait because at least `parts` times the limit is queued at the interface. The limit is two
-    /// segments, or one millisecond of data at the pacing rate. A segment alone in flight never waits, as in Linux.
+    /// Holds data until `held_until` if at least `parts` times the limit is queued at the interface. Returns whether it
+    /// has to wait. The limit is two segments, or one millisecond of data at the pacing rate. A segment alone in flight
+    /// never waits, as in Linux.
     #[inline]
-    pub(crate) fn waits_for_interface(&mut self, cfg: &Config, now: Time, parts: u64) -> bool {
+    pub(crate) fn hold_for_interface(&mut self, cfg: &Config, now: Time, parts: u64) -> bool {
         if !cfg.small_queues {
             return false;
         }

@@ -314,7 +314,8 @@ impl Receiver {
         debug_assert_eq!(marked, self.is(fact::ECHO));
     }
 
-    /// Returns whether the timestamp of a segment is recent enough (RFC 7323, section 5.3). An old one is answered by an ACK.
+    /// Returns whether the timestamp of a segment is recent enough (RFC 7323, section 5.3). An old one is answered by
+    /// an ACK.
     #[inline(always)]
     pub(crate) fn check_timestamp(&mut self, cfg: &Config, seg: &Segment) -> bool {
         let old = cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK;

@@ -295,7 +295,7 @@ impl Sender {
     }
 
     /// Counts a timeout; returns whether it is one more than `retries`.
-    pub(crate) fn gives_up(&mut self, retries: u8) -> bool {
+    pub(crate) fn count_timeout(&mut self, retries: u8) -> bool {
         if self.retries >= retries && retries < u8::MAX {
             return true;
         }

@@ -31,7 +31,7 @@ impl Endpoint {
             (_, Timer::Reorder) => recovery::on_reorder_timer(tx, cfg, now),
             (_, Timer::TailProbe) => tx.todo |= todo::TAIL_PROBE,
             (_, Timer::WindowProbe) => {
-                if tx.gives_up(cfg.data_retries) {
+                if tx.count_timeout(cfg.data_retries) {
                     return self.abort();
                 }
                 tx.todo |= todo::WINDOW_PROBE;
@@ -42,7 +42,7 @@ impl Endpoint {
 
     fn syn_expires(&mut self, cfg: &Config) {
         self.timeouts += 1;
-        if self.tx.gives_up(cfg.syn_retries) {
+        if self.tx.count_timeout(cfg.syn_retries) {
             self.abort();
         } else {
             self.todo |= todo::SYN;
@@ -60,7 +60,7 @@ impl Endpoint {
         }
         self.timeouts += 1;
         let tx = &mut self.tx;
-        if tx.gives_up(cfg.data_retries) {
+        if tx.count_timeout(cfg.data_retries) {
             return self.abort();
         }
         if outstanding {

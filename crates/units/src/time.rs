@@ -60,8 +60,8 @@ impl Time {
 impl Duration {
     /// Zero.
     pub const ZERO: Self = Self(0);
-    /// The shortest: a picosecond.
-    pub const INSTANT: Self = Self(1);
+    /// The resolution of time, and the shortest duration above zero.
+    pub const PICOSECOND: Self = Self(1);
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
 

@@ -140,13 +140,13 @@ def controller(
     if context.invoked_subcommand is not None:
         return
     from ..controller.address import Address
-    from ..controller.settings import Expected, Settings, default_control
+    from ..controller.settings import METRICS_PORT, Expected, Settings, default_control
     from ..controller.tls import Tls
 
     settings = Settings(
         listen=Address.parse(listen, "--listen", OPENFLOW_PORT),
         control=control or default_control(),
-        metrics=None if metrics is None else Address.parse(metrics, "--metrics", 19466),
+        metrics=None if metrics is None else Address.parse(metrics, "--metrics", METRICS_PORT),
         forwarding=forwarding.value,
         paths=paths,
         proactive=proactive,

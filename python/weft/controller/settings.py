@@ -23,6 +23,8 @@ from .tls import Tls
 _log = logging.getLogger(__name__)
 
 MASTER = "master"
+METRICS_PORT = 19466
+"""Recommended TCP port of the metrics; docs/monitoring.md gives the reason."""
 _DEFAULTS = {name: setting["default"] for name, setting in controller_settings().items()}
 
 

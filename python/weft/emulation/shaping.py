@@ -21,14 +21,13 @@ from .requirements import program
 
 _NOTICEABLE = Fraction(1, 20)
 """Share of a full frame's transmission time below which the delay of a whole path is not emulated, with a warning."""
-_QUANTUM = 1514
 FRAME_BY_FRAME = 1400
 """Bytes of a burst with which a link is busy after every full frame, and makes up for timers that are late by less.
 
 With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little, with 300 to 900 bytes on some days 2.4 %;
 with a whole frame, an idle link would pass two at once.
 """
-_MINIMUM_MTU_FRAME = 1514
+_FULL_FRAME = MTU + HEADER
 """Bytes of a full frame as counted by Linux."""
 _RATE_UNITS = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 _RATE_PRECISION = 1e-3
@@ -54,7 +53,7 @@ class Shape:
         return [
             f"qdisc add dev {interface} root handle 1: htb default 1",
             f"class add dev {interface} parent 1: classid 1:1 htb rate {self.rate_bps}bit ceil {self.rate_bps}bit"
-            f" burst {self.burst}b cburst {self.burst}b quantum {_QUANTUM}{counted}",
+            f" burst {self.burst}b cburst {self.burst}b quantum {_FULL_FRAME}{counted}",
             f"qdisc add dev {interface} parent 1:1 handle 10: {self.limit}",
         ]
 
@@ -75,15 +74,15 @@ def shapes(plan: Plan, delays: bool, burst_s: float = 0.0) -> dict[str, dict[str
 def _shape(end: End, delays: bool, burst_s: float) -> Shape:
     overhead = max(FRAMING[end.overhead] - HEADER, 0)
     if delays and end.delay_ps > 0:
-        frame = _MINIMUM_MTU_FRAME * 8 * 10**12 // end.rate_bps
-        waiting = end.queue_packets or (end.queue_bytes or 0) // _MINIMUM_MTU_FRAME
+        frame = _FULL_FRAME * 8 * 10**12 // end.rate_bps
+        waiting = end.queue_packets or (end.queue_bytes or 0) // _FULL_FRAME
         under_way = -(-end.delay_ps // frame)
         limit = f"netem limit {waiting + under_way} delay {end.delay_ps / 1e6:g}us"
     elif end.queue_packets is not None:
         limit = f"pfifo limit {end.queue_packets}"
     else:
         limit = f"bfifo limit {end.queue_bytes}"
-    burst = max(round(end.rate_bps / 8 * burst_s), _MINIMUM_MTU_FRAME) if burst_s else FRAME_BY_FRAME
+    burst = max(round(end.rate_bps / 8 * burst_s), _FULL_FRAME) if burst_s else FRAME_BY_FRAME
     return Shape(end.rate_bps, overhead, limit, burst)
 
 
@@ -262,7 +261,7 @@ def _class_differences(text: str, shape: Shape) -> list[str]:
     expected = {
         "burst": (shape.burst, kept),
         "cburst": (shape.burst, kept),
-        "quantum": (_QUANTUM, 0),
+        "quantum": (_FULL_FRAME, 0),
         "overhead": (shape.overhead, 0),
     }
     for what, (value, precision) in expected.items():

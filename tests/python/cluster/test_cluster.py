@@ -257,7 +257,7 @@ def test_ctrl_c_stops_a_program_that_uses_polars(dask, scenario, tmp_path):
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     until("a run", lambda: worker.is_running)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode != 0 and said.endswith("KeyboardInterrupt\n"), said
     until("the worker to stop", lambda: worker.is_clean)
 

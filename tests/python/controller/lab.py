@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import waiting
+from waiting import PATIENCE_S
 from weft.controller import client
 from weft.controller.errors import ControllerError
 from weft.emulation.namespace import entered
@@ -77,7 +78,7 @@ class Controller:
     def stop(self, number: int = 15) -> int:
         """Send it a signal; returns its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(waiting.PATIENCE_S)
+        return self.process.wait(PATIENCE_S)
 
     def answers(self) -> bool:
         """Whether its control socket answers."""
@@ -133,11 +134,16 @@ def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) ->
 
 
 def pings(
-    net: OpenFlowNetwork, target: str = "b", count: int = 5, patience_s: float = 8, source: str = "a", more: str = ""
+    net: OpenFlowNetwork,
+    target: str = "b",
+    count: int = 5,
+    patience_s: float = PATIENCE_S,
+    source: str = "a",
+    more: str = "",
 ) -> int:
     """How many of `count` pings are answered; sends on while earlier ones are unanswered."""
     address = net.address(target) if target in net.hosts else target
-    said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s} {more} {address}", check=False)
+    said = run_in(net, source, f"ping -n -i 0.1 -c {count} -w {patience_s:g} {more} {address}", check=False)
     found = re.search(r"(\d+) received", said)
     return min(int(found[1]), count) if found else 0
 
@@ -249,14 +255,14 @@ def sockets(
     """A socket on a connected to a socket on b, with b's side accepted for TCP."""
     with entered(net.namespaces["b"]):
         there = socket.socket(family, kind)
-        there.settimeout(5)
+        there.settimeout(PATIENCE_S)
         there.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         there.bind((address, port))
         if kind == socket.SOCK_STREAM:
             there.listen()
     with entered(net.namespaces["a"]):
         here = socket.socket(family, kind)
-        here.settimeout(5)
+        here.settimeout(PATIENCE_S)
     here.connect((address, port))
     if kind == socket.SOCK_STREAM:
         there = there.accept()[0]

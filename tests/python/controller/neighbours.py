@@ -11,7 +11,7 @@ import time
 
 from jails import sh
 from lab import Connected, run_in
-from waiting import paced
+from waiting import PATIENCE_S, paced
 from weft.emulation.namespace import entered
 
 ADDRESSES = {
@@ -72,7 +72,7 @@ class Talking:
         for process in self._processes.values():
             process.send_signal(2)
         for name, process in self._processes.items():
-            said = process.communicate(timeout=10)[0]
+            said = process.communicate(timeout=PATIENCE_S)[0]
             self.sent[name] = int(re.search(r"(\d+) packets transmitted", said)[1])
             came = set(map(int, re.findall(r"icmp_seq=(\d+) ttl", said)))
             # The last ones may still be in transit.
@@ -138,7 +138,7 @@ class Liar:
 
     def ping(self, address):
         """How many of three pings are answered."""
-        said = sh(f"nsenter --net={self.namespace} ping -n -i 0.2 -c 3 -w 5 {address}", check=False)
+        said = sh(f"nsenter --net={self.namespace} ping -n -i 0.2 -c 3 -w {PATIENCE_S:g} {address}", check=False)
         return int(re.search(r"(\d+) received", said)[1])
 
     def say(self, frames):

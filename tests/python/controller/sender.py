@@ -14,7 +14,7 @@ from waiting import paced
 
 
 def main() -> None:
-    """Send the frames of a file repeatedly at a fixed rate until a line arrives on stdin; print how many were sent."""
+    """Send the frames of a file repeatedly at a fixed rate until a line arrives on stdin."""
     path, device, rate = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     data, place, made = path.read_bytes(), 0, []
     while place < len(data):
@@ -38,7 +38,6 @@ def main() -> None:
             with contextlib.suppress(OSError):
                 raw.send(made[sent % len(made)])
             sent += 1
-    print(sent)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,10 @@ from os_ken.ofproto.ofproto_parser import msg as read
 
 from fake import BARRIER, FLOW_MOD, MULTIPART, PACKET_IN, PACKET_OUT
 from weft._weft import Controller, OpenFlow
+from weft.catalogue import controller_settings
 from weft.controller import codec
 
+FORWARDINGS = controller_settings()["controller"]["kind"]["choice"]
 DESCRIBED = ofproto_protocol.ProtocolDesc(version=4)
 MACS = {1: "02:00:00:00:00:01", 2: "02:00:00:00:00:02"}
 MP_CAPABLE = bytes.fromhex("1e0c0081") + bytes(range(8))
@@ -133,7 +135,7 @@ def remade(data):
     return message, bytes(message.buf)
 
 
-@pytest.mark.parametrize("forwarding", ["smoc", "spanning-tree"])
+@pytest.mark.parametrize("forwarding", FORWARDINGS)
 def test_what_the_controller_makes_is_what_os_ken_makes_of_it(forwarding):
     line = Line(forwarding)
     talk(line)
@@ -155,7 +157,7 @@ def test_what_the_controller_makes_is_what_os_ken_makes_of_it(forwarding):
 def test_a_limit_that_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match=r"install_deadline_s: 0 is out of range, expected 0\.001 to 60"):
         Controller('{"install_deadline_s": 0}')
-    for kind in ("smoc", "spanning-tree"):
+    for kind in FORWARDINGS:
         Controller(json.dumps({"controller": kind, "install_deadline_s": 60}))
 
 

@@ -31,11 +31,11 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
             made = frames(net, {kind!r})
             before = others(net, 3)
             earlier = controller.show("status")["counters"]
-            with Attack(net, made, {RATE}) as attack:
+            with Attack(net, made, {RATE}):
                 during = others(net, 8)
             later = controller.show("status")["counters"]
             after = others(net, 3)
-            tell(before=before, during=during, after=after, per_s=attack.per_s,
+            tell(before=before, during=during, after=after,
                  rise={{name: later[name] - earlier.get(name, 0) for name in later}},
                  rules=len(net.switch.rules("s1")), log=controller.log(),
                  hostile=hostile_port(net))
@@ -43,7 +43,6 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
     )
     for when in ("before", "during", "after"):
         assert all(share >= KEPT for share in seen[when].values()), (when, seen)
-    assert seen["per_s"] > RATE / 2
     assert "is down" not in seen["log"], seen["log"]
     # The log names this port, and no other.
     named = [line for line in seen["log"].splitlines() if " exceeds the " in line or " than its switches " in line]
@@ -56,3 +55,5 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
         assert seen["rise"]["lldp_over_limit"] > 10 * seen["rise"]["lldp_foreign"] > 0, seen["rise"]
     else:
         assert seen["rise"]["flows_new"] < 1500, seen["rise"]
+        # The attack is more than its port may ask for.
+        assert seen["rise"]["flows_crowded"] > 100, seen["rise"]

@@ -9,6 +9,7 @@ import pytest
 
 from fake import Core, running
 from weft._weft import Controller
+from weft.catalogue import controller_settings
 from weft.controller import status
 from weft.controller.metric_names import COUNTERS, GAUGES, OMITTED, SPLIT
 
@@ -16,7 +17,7 @@ NAMED = {*COUNTERS, *GAUGES, *OMITTED, *(counter for split in SPLIT.values() for
 SOURCES = sorted(Path(status.__file__).parent.glob("*.py"))
 
 
-@pytest.mark.parametrize("forwarding", ["smoc", "spanning-tree"])
+@pytest.mark.parametrize("forwarding", controller_settings()["controller"]["kind"]["choice"])
 async def test_every_counter_of_the_core_has_a_name_and_a_description(tmp_path, forwarding):
     async with running(tmp_path, forwarding=forwarding) as network:
         network.core.counters = Controller(network.service.settings.for_core()).counters

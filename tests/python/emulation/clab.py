@@ -19,11 +19,11 @@ import yaml
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from waiting import until
+from waiting import PATIENCE_S, until
 
 
 def run(*command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=PATIENCE_S)
 
 
 def instruction(dockerfile: str, name: str) -> list[str]:
@@ -107,7 +107,7 @@ def main() -> None:
             node.process.terminate()
     for node in nodes.values():
         if node.process is not None:
-            node.process.wait(timeout=10)
+            node.process.wait(timeout=PATIENCE_S)
 
 
 if __name__ == "__main__":

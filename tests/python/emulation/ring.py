@@ -67,7 +67,7 @@ def settle():
 
 
 def pings(source, address, count=10):
-    said = sh(f"nsenter --net=/run/netns/{source} ping -n -i 0.1 -w 8 -c {count} {address}", check=False)
+    said = sh(f"nsenter --net=/run/netns/{source} ping -n -i 0.1 -w {PATIENCE_S:g} -c {count} {address}", check=False)
     return int(re.search(r"(\d+) received", said).group(1))
 
 

@@ -95,7 +95,7 @@ class Staying:
         assert self.process.wait(PATIENCE_S) == 0, self.said
 
 
-def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 1") -> int:
+def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 30") -> int:
     """The number of answered pings."""
     address = next(host.address for host in network.plan.hosts if host.name == destination)
     said = network.hosts[source].cmd(f"ping -n {words} {address}")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from jails import in_jail
 from plans import flow, plan_of
 from weft.emulation import capacity
 from weft.emulation.errors import EmulationError
@@ -84,3 +85,31 @@ def test_what_was_done_before_a_pause_does_not_count(monkeypatch):
     pause(processors)
     assert processors.report()["mean_busy"] == pytest.approx(0.1)
     assert not processors.report()["saturated"]
+
+
+def test_the_time_of_the_own_processes_is_what_they_used_and_not_what_passed(root):
+    seen = in_jail(
+        """
+        import textwrap
+        from weft.emulation.capacity import own_seconds
+
+        burn = '''
+        import sys, time
+        while time.process_time() < 0.5:
+            pass
+        print(time.process_time(), flush=True)
+        sys.stdin.read()
+        '''
+        before, own = own_seconds(), time.process_time()
+        words = [sys.executable, "-c", textwrap.dedent(burn)]
+        child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        used = float(child.stdout.readline())
+        # Nobody computes during this time.
+        time.sleep(1)
+        grown = own_seconds() - before
+        used += time.process_time() - own
+        child.communicate()
+        tell(used=used, grown=grown)
+        """
+    )
+    assert seen["grown"] == pytest.approx(seen["used"], abs=0.05)

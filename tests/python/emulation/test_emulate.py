@@ -326,7 +326,7 @@ def test_the_prompt_opens_in_the_network_and_sends_no_flows(switches, tmp_path):
     scenario = tmp_path / "short.toml"
     scenario.write_text(SPINE_LEAF + LONG)
     process = emulate(scenario, "-o", tmp_path / "results", "--cli", stdin=subprocess.PIPE)
-    out, said = process.communicate("h0 ping -c 3 -i 0.2 h1\nexit\n", timeout=60)
+    out, said = process.communicate("h0 ping -c 3 -i 0.2 h1\nexit\n", timeout=PATIENCE_S)
     assert process.returncode == 0, said
     assert " 0% packet loss" in out + said
     assert not (tmp_path / "results").exists()

@@ -22,7 +22,7 @@ def test_the_switch_for_any_mininet_waits_as_long_as_an_emulation():
 def test_mn_pings_across_a_tree_of_our_switches(switches, mode):
     if shutil.which("mn") is None:
         pytest.skip("`mn` is not installed; run `make emulation`")
-    switch = f"weft,mode={mode},hello=100 ms,hold=3"
+    switch = f"weft,mode={mode},hello=100 ms,hold=100"
     words = ["mn", "--custom", str(CUSTOM), "--switch", switch, "--topo", "tree,depth=2", "--controller", "none"]
     code, said = in_jail(
         f"words = {[*words, '--test', 'pingall']}\n",

@@ -13,7 +13,7 @@ from weft.emulation.openvswitch import OpenVSwitch
 SETUP = """
 import socket
 from pathlib import Path
-from waiting import until
+from waiting import PATIENCE_S, until
 from weft.emulation.bridge import Bridge
 from weft.emulation.openvswitch import OpenVSwitch
 from weft.emulation.packet_sockets import packet_sockets
@@ -95,9 +95,9 @@ def test_a_bridge_connects_to_each_of_its_controllers_with_the_version_it_was_gi
             switch.add([Bridge("s1", 1, {1: "s1-eth1"}, targets), Bridge("s2", 2, {1: "s1-eth2"})])
             hello = []
             for one in listening:
-                one.settimeout(10)
+                one.settimeout(PATIENCE_S)
                 connection, _ = one.accept()
-                connection.settimeout(10)
+                connection.settimeout(PATIENCE_S)
                 hello.append(list(connection.recv(2)))
             tell(hello=hello, failed=refusal(switch.wait_connected, ["s2"], 0.2))
         """,

@@ -28,7 +28,7 @@ def provisioned(switches):
         seen["first"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
         pairs = [("h0", "h1"), ("h0", "h2"), ("h0", "h15"), ("h15", "h0"), ("h5", "h9")]
         seen["pings"] = [pings(network, *pair) for pair in pairs]
-        seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 1 -s 1472 -M do")
+        seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 30 -s 1472 -M do")
         seen["again"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
         seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
         for switch in ("e0", "c0"):
@@ -133,7 +133,7 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
         staying = Staying("--on-demand", "--verbose")
         rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
         before = rules()
-        first = pings(network, "h0", "h15", "-c 1 -W 2")
+        first = pings(network, "h0", "h15", "-c 1 -W 30")
         after = rules()
         again = pings(network, "h0", "h15")
         # From an address that is no host's: no rule is made.

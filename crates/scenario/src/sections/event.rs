@@ -218,7 +218,7 @@ fn check_flap(cables: &Cables, times: [At<Duration>; 2], resolver: &Resolver<'_>
     let delay = |link| resolver.fabric.link(link).delay;
     let both = cables.links.iter().flat_map(|link| [*link, link.reverse()]);
     let longest = both.max_by_key(|link| delay(*link))?;
-    let least = delay(longest).max(Duration::INSTANT);
+    let least = delay(longest).max(Duration::PICOSECOND);
     let Some(short) = times.into_iter().find(|time| time.value < least) else { return Some(()) };
     let label = resolver.fabric.link_label(longest);
     let message =

@@ -55,7 +55,7 @@ impl Measure {
     pub(crate) fn decode(section: &Section<'_>, run: &Run) -> Option<Self> {
         section.only(&[KEYS]);
         let whole = (Time::ZERO, Time::ZERO + run.duration);
-        let interval = (run.duration / INTERVALS).max(Duration::INSTANT);
+        let interval = (run.duration / INTERVALS).max(Duration::PICOSECOND);
         let classes = section.section_or_empty("classes");
         classes.only(&[CLASS_KEYS]);
         let (mouse, elephant) = (classes.value(CLASS_KEYS, "mouse"), classes.value(CLASS_KEYS, "elephant"));

@@ -32,9 +32,9 @@ struct Followed {
 }
 
 impl Followed {
-    /// Whether a frame belongs to the flow: its segments, wrapped or not, frames about its path, and those that resolve
-    /// its addresses.
-    fn owns(&mut self, seen: &Seen) -> bool {
+    /// Records the tuple of a frame of the flow. Returns whether the frame belongs to the flow: its segments, wrapped
+    /// or not, frames about its path, and frames that resolve its addresses do.
+    fn follow(&mut self, seen: &Seen) -> bool {
         let header = &seen.header;
         if let Some(flow) = seen.flow {
             let is_own = flow == self.number;
@@ -81,7 +81,7 @@ impl Capture<'_> {
     /// Whether a frame on `link` is captured; updates what is known of the flow's frames.
     fn match_frame(&mut self, link: LinkId, seen: &Seen) -> bool {
         self.links.as_ref().is_none_or(|links| links.contains(&link))
-            && self.flow.as_mut().is_none_or(|flow| flow.owns(seen))
+            && self.flow.as_mut().is_none_or(|flow| flow.follow(seen))
     }
 
     fn flush(&mut self, comment: &str) {

@@ -94,7 +94,7 @@ impl<'a> Conductor<'a> {
         recorder: &mut dyn Recorder,
     ) -> bool {
         let undivided = partitions.count() == 1;
-        let after_limit = self.setup.limit + Duration::INSTANT;
+        let after_limit = self.setup.limit + Duration::PICOSECOND;
         let flows = self.setup.flows.len() as u64;
         let mut until_progress = 0;
         if recorder.traces() {
@@ -116,7 +116,7 @@ impl<'a> Conductor<'a> {
             // Both sides of the last flow leave a lookahead after its end.
             let is_over = self.ledger.over == flows;
             let end = if is_over {
-                self.ledger.last_over + self.lookahead + Duration::INSTANT
+                self.ledger.last_over + self.lookahead + Duration::PICOSECOND
             } else {
                 after_limit
             };
@@ -193,7 +193,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Enters the news of all partitions in the ledger, in order of time, and sends out the notices that follow.
+    /// Enters the journal entries of all partitions in the ledger, in order of time, and sends the resulting notices.
     fn join<H: Hosts>(&mut self, partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
         let mut entries: Vec<Entry> = Vec::new();
         for mut part in partitions.parts() {
@@ -208,7 +208,7 @@ impl<'a> Conductor<'a> {
                 for (edge, host, _) in after.filter(|(_, _, is_there)| !is_there) {
                     let time = at + self.lookahead;
                     let node = self.setup.fabric.host_node(host);
-                    partitions.part_of(node).notify(time, Notice::Meet(edge));
+                    partitions.part_of(node).notify(time, Notice::Satisfied(edge));
                     partitions.expect(time);
                 }
             }

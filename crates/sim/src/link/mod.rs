@@ -168,7 +168,7 @@ impl Links {
         self.forget_arrived(link, now);
         let at = &self.links[link as usize];
         let wire_bytes = at.wire_bytes(ip_bytes);
-        if at.tail != at.head && self.refuses(link, now, wire_bytes, mark) {
+        if at.tail != at.head && self.refuse_or_mark(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
             self.links[link as usize].note_backlog(now);
             return Offer::Full;
@@ -242,9 +242,10 @@ impl Links {
         first.then_some(arrival)
     }
 
-    /// Whether a busy link is full; marks the packet if the queue is past its threshold.
+    /// Refuses a packet if the busy link is full; otherwise marks it if the queue is past its threshold. Returns
+    /// whether it is refused.
     #[inline(never)]
-    fn refuses(&mut self, link: u32, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
+    fn refuse_or_mark(&mut self, link: u32, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let full = if at.flags & LIMIT_IN_BYTES != 0 {
             self.waits_bytes(at, now, u64::from(rest.limit) + 1, wire_bytes)

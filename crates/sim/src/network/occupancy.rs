@@ -21,7 +21,7 @@ impl Network<'_> {
         match self.ports.get(link) {
             None => self.links.backlog(link, self.now),
             Some(port) if port.service == Service::Coupled => {
-                self.links.backlog(link, self.now) + Bytes(port.queues.waiting().0)
+                self.links.backlog(link, self.now) + port.queues.bytes()
             }
             // Whichever of them have been served.
             Some(port) => self.links.backlog_with(link, self.now, port.queues.time()),
@@ -42,7 +42,7 @@ impl Network<'_> {
     pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];
         let packets = match self.ports.get(link) {
-            Some(port) => port.queues.waiting().1,
+            Some(port) => port.queues.packets(),
             None => self.links.waiting(link, self.now),
         };
         (self.backlog(link), packets)

@@ -1,7 +1,7 @@
 //! How [`Network`] serves ports whose packets wait until the line is free, and pauses them.
 
 use weft_switching::Header;
-use weft_units::{Bytes, Duration, Time};
+use weft_units::{Duration, Time};
 
 use super::{Network, line_port, mark};
 use crate::deposit::Deposit;
@@ -14,7 +14,7 @@ impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         // Served before it: those whose turn came by now, now included.
-        let has_served = self.serve_before(link, self.now + Duration::INSTANT);
+        let has_served = self.serve_before(link, self.now + Duration::PICOSECOND);
         let port = self.ports.get(link)?;
         let is_first = port.queues.is_empty();
         let is_busy = match port.service {
@@ -29,7 +29,7 @@ impl Network<'_> {
             self.put_on_line(link, packet, wire_bytes, self.now);
             return None;
         }
-        self.links.note_waiting(link, self.now, Bytes(port.queues.waiting().0));
+        self.links.note_waiting(link, self.now, port.queues.bytes());
         let links = &self.links;
         let wire = |header: &Header| links.wire_bytes(link, header.ip_bytes);
         let joined = self.ports.push(link, packet, &mut self.packets, wire, mark);
@@ -80,7 +80,7 @@ impl Network<'_> {
     /// if a port that is not coupled is served in one.
     pub fn line_free(&mut self, link: u32) -> bool {
         if self.ports.get(link).is_none_or(|port| port.service != Service::Coupled) {
-            self.serve_before(link, self.now + Duration::INSTANT);
+            self.serve_before(link, self.now + Duration::PICOSECOND);
             self.time_line(link);
             return false;
         }
@@ -137,7 +137,7 @@ impl Network<'_> {
     #[cold]
     #[inline(never)]
     fn refill(&mut self, link: u32) -> Time {
-        self.serve_before(link, self.now + Duration::INSTANT);
+        self.serve_before(link, self.now + Duration::PICOSECOND);
         self.links.first_arrival(link)
     }
 
@@ -165,7 +165,7 @@ impl Network<'_> {
     /// Sends a pause frame to the sender of `from` over a line that is free; returns whether one was due.
     fn send_pause_frame(&mut self, from: u32) -> bool {
         let back = self.back(from);
-        let Some(header) = self.ports.accounts.news_for(from) else { return false };
+        let Some(header) = self.ports.accounts.take_pause_frame(from) else { return false };
         let packet = self.packets.packet_without_segment(&header);
         self.counters.packets_of_switches += 1;
         if let Some(port) = self.ports.get_mut(back) {

@@ -33,7 +33,7 @@ pub enum Notice {
     /// One side (0: the source) of the flow leaves.
     Leave(FlowNumber, usize),
     /// The dependency of this edge is satisfied.
-    Meet(u32),
+    Satisfied(u32),
 }
 
 /// Why [`Partition::run`] returned.
@@ -262,7 +262,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             match notice {
                 Notice::Follow(flow, subflow) => self.hosts.follow(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),
-                Notice::Meet(edge) => self.meet(edge, world),
+                Notice::Satisfied(edge) => self.satisfy(edge, world),
             }
         }
     }

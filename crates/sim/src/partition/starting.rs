@@ -28,7 +28,7 @@ impl<H: Hosts> Partition<'_, H> {
         for (flow, point) in std::mem::take(&mut self.net.reached) {
             for (edge, _, is_here) in world.waiting.after(flow, point) {
                 if is_here {
-                    self.meet(edge, world);
+                    self.satisfy(edge, world);
                 } else {
                     self.net.journal.is_urgent = true;
                 }
@@ -36,16 +36,16 @@ impl<H: Hosts> Partition<'_, H> {
         }
     }
 
-    /// The dependency of an edge is satisfied, now.
-    pub(super) fn meet(&mut self, edge: u32, world: &World<'_>) {
-        let mut met = vec![(edge, self.net.now)];
-        while let Some((edge, at)) = met.pop() {
-            match world.waiting.meet(edge, at) {
+    /// Satisfies the dependency of an edge, now.
+    pub(super) fn satisfy(&mut self, edge: u32, world: &World<'_>) {
+        let mut satisfied = vec![(edge, self.net.now)];
+        while let Some((edge, at)) = satisfied.pop() {
+            match world.waiting.satisfy(edge, at) {
                 Some((Ready::Flow(flow), start)) => {
                     self.net.queue.schedule(Timer::Begin(flow).into(), start, Order::Scheduled);
                 }
                 Some((Ready::Edges(edges), reached)) => {
-                    met.extend(edges.rev().map(|edge| (edge, reached)));
+                    satisfied.extend(edges.rev().map(|edge| (edge, reached)));
                 }
                 None => {}
             }
@@ -61,7 +61,7 @@ impl<H: Hosts> Partition<'_, H> {
         };
         self.begun.insert(number, (self.net.now, ideal));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {
-            self.meet(edge, world);
+            self.satisfy(edge, world);
         }
         let question = (flow.src, flow.dst);
         match &mut self.resolver {

@@ -176,7 +176,7 @@ fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
 
 fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -> Value {
     let (link, counts) = (fabric.link(account.id), &account.counts);
-    let span = to.saturating_since(from).max(Duration::INSTANT);
+    let span = to.saturating_since(from).max(Duration::PICOSECOND);
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
     json!(LinkEntry {
         from: &fabric.node(link.from).name,

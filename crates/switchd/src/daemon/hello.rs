@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_wire::{EtherType, Hello, HelloFrame, Key, Mac, SwitchId};
+use weft_wire::{EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, SwitchId};
 
 use super::memory::Memory;
 
@@ -53,11 +53,11 @@ pub const REASONS: [&str; 9] =
 
 impl Hellos {
     /// The Hello to send from a port with this address. A hold time of 0 withdraws the adjacency.
-    pub fn frame(&mut self, source: Mac, port: u16, hold_ms: u32, since_1970: u64) -> [u8; 60] {
-        let mut frame = [0; 60];
+    pub fn frame(&mut self, source: Mac, port: u16, hold_ms: u32, since_1970: u64) -> [u8; MIN_FRAME] {
+        let mut frame = [0; MIN_FRAME];
         let sequence = self.memory.next(since_1970);
         let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
-        // A Hello has 60 bytes.
+        // A Hello has the shortest length of a frame.
         let _ = hello.write(source, EtherType::HELLO, self.keys.first(), &mut frame);
         self.sent += 1;
         frame

@@ -21,8 +21,8 @@ struct Wait {
 }
 
 impl Wait {
-    /// Starts again for a new holder of the lock, who took it at `taken`; returns whether to wait longer at `now`.
-    fn keeps_on(&mut self, taken: SystemTime, now: Instant) -> bool {
+    /// Starts again if the lock has a new holder, who took it at `taken`. Returns whether to wait longer at `now`.
+    fn renew(&mut self, taken: SystemTime, now: Instant) -> bool {
         if taken != self.taken {
             (self.taken, self.until) = (taken, now + self.patience);
         }
@@ -48,7 +48,7 @@ pub async fn take(run: &Path, patience: Duration) -> Result<File, Refusal> {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        if !wait.keeps_on(turn(&file).map_err(failed)?, Instant::now()) {
+        if !wait.renew(turn(&file).map_err(failed)?, Instant::now()) {
             let why = format!(
                 "another weft-switchd holds it and has been starting for {} s: find it with `fuser {}` and stop it",
                 patience.as_secs(),
@@ -73,11 +73,11 @@ mod tests {
         let (start, taken) = (Instant::now(), SystemTime::UNIX_EPOCH);
         let mut wait = Wait { taken, until: start + patience, patience };
         for turn in 0..10 {
-            assert!(wait.keeps_on(taken + each * turn, start + each * turn), "turn {turn}");
+            assert!(wait.renew(taken + each * turn, start + each * turn), "turn {turn}");
         }
         let last = taken + each * 9;
-        assert!(wait.keeps_on(last, start + each * 14));
-        assert!(!wait.keeps_on(last, start + each * 15), "600 ms after it began");
+        assert!(wait.renew(last, start + each * 14));
+        assert!(!wait.renew(last, start + each * 15), "600 ms after it began");
     }
 
     #[tokio::test]

@@ -1,12 +1,11 @@
-//! Waiting for states, and sending at a rate: the places where these tests sleep. Where time itself is the condition, a
-//! test sleeps by [`settle`].
+//! Helpers that wait for a state or send at a rate; tests sleep only here.
 
 use std::time::{Duration, Instant};
 
 /// A state that has not come by then never comes, however busy the machine is.
-const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Lets a time pass that is itself the condition: no state shows its end.
+/// Sleeps for an interval whose end no state of the switch shows.
 pub fn settle(time: Duration) {
     std::thread::sleep(time);
 }

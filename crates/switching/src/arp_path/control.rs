@@ -40,7 +40,7 @@ impl ArpPathSwitch {
                 }
             }
             Kind::PathRequest => {
-                if self.floods.locates(&self.ports, ingress, header, now) {
+                if self.floods.note_location(&self.ports, ingress, header, now) {
                     self.lock(header.src, ingress, now);
                 }
                 if header.src == header.dst {

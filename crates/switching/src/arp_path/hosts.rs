@@ -30,7 +30,7 @@ impl ArpPathSwitch {
                 out.drop(DropReason::LateCopy);
             }
             None => {
-                self.appears(ctx, ingress, header, out);
+                self.announce_station(ctx, ingress, header, out);
                 return true;
             }
         }
@@ -41,7 +41,13 @@ impl ArpPathSwitch {
     /// does. If the port's limit of new stations or floods is reached, the station is not learnt and its next frame
     /// tries again: a station known here but not announced would be sought at its old port.
     #[cold]
-    fn appears<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+    fn announce_station<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) {
         let (now, station) = (ctx.now(), header.src);
         if !self.limits.admit_station(ingress, now) {
             return;
@@ -81,7 +87,7 @@ impl ArpPathSwitch {
             return out.drop(reason);
         }
         if !fabric && !self.refresh_at_home(ingress, header, now) {
-            self.appears(ctx, ingress, header, out);
+            self.announce_station(ctx, ingress, header, out);
         }
         if fabric && header.kind == Kind::ArpRequest {
             self.lock(header.src, ingress, now);

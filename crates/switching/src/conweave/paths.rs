@@ -12,8 +12,6 @@ use crate::{Forwarding, Header, Stream};
 
 /// The entries of a table of congested paths, as in conweave-ns3.
 const MOST_ENTRIES: usize = 1 << 16;
-/// A full IP packet.
-const MTU: u16 = 1_500;
 /// The choices of a switch that a path can name.
 const MOST_CHOICES: usize = 1 << 8;
 
@@ -120,7 +118,7 @@ fn round_trip(fabric: &Fabric, routes: &Arc<Forwarding>, node: NodeId, host: Hos
         }
         let back = fabric.link(there.reverse());
         let bytes = |overhead: Overhead, ip_bytes: u16| Bytes(overhead.wire_bytes(ip_bytes.into()).into());
-        let framing = Bytes(bytes(link.overhead, MTU).0 - u64::from(MTU));
+        let framing = Bytes(bytes(link.overhead, Overhead::MTU).0 - u64::from(Overhead::MTU));
         let answer = bytes(back.overhead, Header::SHORTEST);
         total.fixed += link.delay + back.delay + back.rate.tx_time(answer) + link.rate.tx_time(framing);
         total.ps_per_byte += link.rate.tx_time(Bytes(1)).ps();

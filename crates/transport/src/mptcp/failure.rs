@@ -87,7 +87,7 @@ impl Connection {
             }
             if !subflow.is_outstanding() {
                 idle = idle.or(Some(number));
-            } else if subflow.misses() > cfg.plain.mptcp_stale_loss_count {
+            } else if subflow.count_miss() > cfg.plain.mptcp_stale_loss_count {
                 self.suspect(cfg, number);
             }
         }

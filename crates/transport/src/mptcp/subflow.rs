@@ -147,7 +147,7 @@ impl Subflow {
     }
 
     /// Counts a miss if nothing was received since the last check; returns the number of misses.
-    pub(crate) fn misses(&mut self) -> u8 {
+    pub(crate) fn count_miss(&mut self) -> u8 {
         if self.misses > 0 && self.heard != self.heard_before {
             self.misses = 0;
         } else {

@@ -379,7 +379,7 @@ pub(super) fn next(tx: &mut Sender, cfg: &Config, now: Time) -> Option<Piece> {
     if !new_first && let Some((start, lost)) = loss.sent.next_lost() {
         // Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`).
         let fits = lost.min(cfg.segment()) <= avail || pipe == 0;
-        let leaves = fits && !tx.waits_for_pace(cfg, now) && !tx.waits_for_interface(cfg, now, 2);
+        let leaves = fits && !tx.hold_for_pace(cfg, now) && !tx.hold_for_interface(cfg, now, 2);
         return leaves.then(|| tx.resend(cfg, now, start, lost));
     }
     // Without limited transmit (RFC 3042), SACKed bytes do not open the window before recovery.
@@ -389,7 +389,7 @@ pub(super) fn next(tx: &mut Sender, cfg: &Config, now: Time) -> Option<Piece> {
         return if len <= avail { tx.next_if_allowed(cfg, now, len) } else { None };
     }
     let rescues = phase == Phase::Recovery && cfg.sack && !cfg.rack && avail >= cfg.segment();
-    if !rescues || tx.waits_for_pace(cfg, now) {
+    if !rescues || tx.hold_for_pace(cfg, now) {
         return None;
     }
     let (start, len) = tx.loss.as_mut()?.sent.next_unreported(true)?;

@@ -17,16 +17,14 @@ use weft_wire::mptcp::{Key, Version};
 fn config(which: usize) -> (String, Config) {
     let name = ["linux", "linux", "ns3-3.37", "ns3-3.26", "dctcp", "ns3-3.23"][which % 6];
     let scheduler = [MptcpScheduler::LowestRtt, MptcpScheduler::RoundRobin][which / 6 % 2];
-    let congestion =
-        [MptcpCongestion::Uncoupled, MptcpCongestion::Lia, MptcpCongestion::Olia, MptcpCongestion::Balia]
-            [which / 12 % 4];
+    let congestion = MptcpCongestion::WORDS[which / 12 % MptcpCongestion::WORDS.len()];
     let plain = Config::profile(name).unwrap();
     let cfg = Config {
         mptcp: [Mptcp::Fullmesh, Mptcp::Ndiffports][which / 2 % 2],
         subflows: 3,
         mptcp_version: (which / 3 % 2) as u8,
         mptcp_scheduler: scheduler,
-        mptcp_congestion: congestion,
+        mptcp_congestion: congestion.parse().unwrap(),
         pacing: which % 6 == 1,
         // Half of them with a window too small to fill the paths.
         receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
@@ -42,7 +40,7 @@ fn config(which: usize) -> (String, Config) {
     (format!("{name} {which}"), cfg)
 }
 
-const CONFIGS: usize = 48;
+const CONFIGS: usize = 12 * MptcpCongestion::WORDS.len();
 
 /// By side and subflow: the data offset of each segment sent.
 type Seen = HashMap<(usize, usize), BTreeMap<u32, (u32, u64)>>;

@@ -5,9 +5,13 @@ use crate::common::world::{Cable, World};
 use weft_transport::{Config, CongestionControl, Endpoint, Mptcp, MptcpCongestion, MptcpScheduler};
 use weft_units::{Bytes, Duration, Rate};
 
-const COUPLED: [MptcpCongestion; 3] = [MptcpCongestion::Lia, MptcpCongestion::Olia, MptcpCongestion::Balia];
-const ALL: [MptcpCongestion; 4] =
-    [MptcpCongestion::Lia, MptcpCongestion::Olia, MptcpCongestion::Balia, MptcpCongestion::Uncoupled];
+fn all() -> impl Iterator<Item = MptcpCongestion> {
+    MptcpCongestion::WORDS.iter().map(|word| word.parse().unwrap())
+}
+
+fn coupled() -> impl Iterator<Item = MptcpCongestion> {
+    all().filter(|kind| *kind != MptcpCongestion::Uncoupled)
+}
 
 /// Reno, the basis of the coupled controllers, without other limits on its window: buffers, delayed ACKs, restarts.
 fn reno() -> Config {
@@ -68,7 +72,7 @@ fn under_equal_losses_coupled_subflows_send_as_much_as_one_tcp_and_uncoupled_one
     for n in [2_u8, 4] {
         let cables: Vec<Cable> = (1..=n).map(|seed| lossy(1000, u64::from(seed))).collect();
         let numbers: Vec<usize> = (0..usize::from(n)).collect();
-        for kind in ALL {
+        for kind in all() {
             let multi = rates(&cables, &[(multipath(n, kind), &numbers)], warm_up, time)[0];
             println!("{n} subflows, {kind:?}: {:.2} times a TCP", multi / tcp);
             let bounds = match kind {
@@ -88,7 +92,7 @@ fn under_equal_losses_coupled_subflows_send_as_much_as_one_tcp_and_uncoupled_one
 fn at_a_shared_bottleneck_coupled_subflows_take_the_share_of_one_tcp_and_uncoupled_ones_one_each() {
     let (warm_up, time) = (Duration::from_secs(10), Duration::from_secs(30));
     for n in [2_u8, 4] {
-        for kind in ALL {
+        for kind in all() {
             let mut flows: Vec<(Config, &[usize])> = vec![(reno(), &[0]); 4];
             flows.push((multipath(n, kind), &[0]));
             // In a single run one TCP may get a third more than the others for a long time, so average several runs.
@@ -126,7 +130,7 @@ fn over_disjoint_paths_the_rates_add_up() {
     for cables in &cases {
         let most: f64 =
             cables.iter().map(|cable| cable.rate.bps() as f64 / 1e6).sum::<f64>() * 1420.0 / 1538.0;
-        for kind in ALL {
+        for kind in all() {
             for scheduler in [MptcpScheduler::LowestRtt, MptcpScheduler::RoundRobin] {
                 let cfg = Config { mptcp_scheduler: scheduler, ..multipath(2, kind) };
                 let rate =
@@ -150,7 +154,7 @@ fn over_unequal_losses_a_connection_does_as_well_as_a_tcp_on_the_best_path_and_l
     let cables = [lossy(500, 1), lossy(8000, 2)];
     let best = rates(&cables, &[(reno(), &[0])], warm_up, time)[0];
     println!("TCP: {best:.1} Mbps on the better path");
-    for kind in COUPLED {
+    for kind in coupled() {
         let mut world = World::new(cables.to_vec());
         let flow = world.open(&multipath(2, kind), &[0, 1], u64::MAX / 4);
         let acked = |world: &World, number: usize| {

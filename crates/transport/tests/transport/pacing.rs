@@ -7,12 +7,14 @@ use crate::common::hand::{FIRST, Hand, PEER};
 use crate::common::world::{Cable, World};
 use crate::common::{Link, Network, transfer};
 use proptest::prelude::*;
-use weft_transport::{Config, CongestionControl, Endpoint, Flags, LossRecovery, Mptcp, ProtocolConfig as _};
+use weft_transport::{
+    Config, CongestionControl, EcnMode, Endpoint, Flags, LossRecovery, Mptcp, ProtocolConfig as _,
+};
 use weft_units::{Duration, Rate, Time};
 
 /// 40 segments of 1000 bytes per round trip of 10 ms, doubled in slow start: a segment each 125 us.
 const GAP: Duration = Duration::from_us(125);
-const TICK: Duration = Duration::from_ps(1);
+const TICK: Duration = Duration::PICOSECOND;
 const NO_DATA: [i64; 0] = [];
 
 fn paced() -> Config {
@@ -134,15 +136,17 @@ fn a_retransmission_that_is_no_longer_needed_does_not_leave() {
 
 #[test]
 fn pacing_costs_a_bulk_transfer_no_throughput() {
-    for congestion_control in [CongestionControl::Reno, CongestionControl::Cubic] {
+    for word in CongestionControl::WORDS {
+        let congestion_control = word.parse().unwrap();
+        let ecn = if *word == "dctcp" { EcnMode::Dctcp } else { EcnMode::Off };
         for own in [false, true] {
             let link = Link { delay: Duration::from_us(500), queue: 300, own, ..Link::default() };
             let seconds = |pacing| {
-                let cfg = Config { pacing, congestion_control, ..Config::profile("linux").unwrap() };
+                let cfg = Config { pacing, congestion_control, ecn, ..Config::profile("linux").unwrap() };
                 transfer(&cfg, &link, 20_000_000).fct.unwrap().as_secs_f64()
             };
             let (on, off) = (seconds(true), seconds(false));
-            println!("{congestion_control:?}, own interface {own}: {on:.4} s, without pacing {off:.4} s");
+            println!("{word}, own interface {own}: {on:.4} s, without pacing {off:.4} s");
             assert!(on < off * 1.05, "{on} s, without pacing {off} s");
         }
     }

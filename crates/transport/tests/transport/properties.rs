@@ -51,6 +51,13 @@ fn configs() -> Vec<(&'static str, Config)> {
     ]
 }
 
+#[test]
+fn every_congestion_controller_is_among_the_configs() {
+    for word in CongestionControl::WORDS {
+        assert!(configs().iter().any(|(_, cfg)| cfg.congestion_control.word() == *word), "{word}");
+    }
+}
+
 /// A config that never gives up: profiles that abort after a few timeouts would fail by chance.
 fn patient(which: usize) -> (&'static str, Config) {
     let (name, cfg) = configs().swap_remove(which);
@@ -83,7 +90,11 @@ fn link() -> impl Strategy<Value = Link> {
 
 proptest! {
     #[test]
-    fn all_bytes_arrive_and_the_connection_closes(which in 0..15_usize, link in link(), bytes in 0..400_000_u64) {
+    fn all_bytes_arrive_and_the_connection_closes(
+        which in 0..configs().len(),
+        link in link(),
+        bytes in 0..400_000_u64,
+    ) {
         let (name, cfg) = patient(which);
         let outcome = transfer(&cfg, &link, bytes);
         prop_assert!(outcome.fct.is_some(), "{name}: {outcome:?}");
@@ -94,7 +105,12 @@ proptest! {
     }
 
     #[test]
-    fn both_ways_at_once_all_bytes_arrive(which in 0..15_usize, link in link(), up in 0..100_000_u64, down in 0..100_000_u64) {
+    fn both_ways_at_once_all_bytes_arrive(
+        which in 0..configs().len(),
+        link in link(),
+        up in 0..100_000_u64,
+        down in 0..100_000_u64,
+    ) {
         let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         for (side, bytes) in [(0, up), (1, down)] {
@@ -113,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn writes_in_pieces_arrive_whole(which in 0..15_usize, link in link(), seed in any::<u64>()) {
+    fn writes_in_pieces_arrive_whole(which in 0..configs().len(), link in link(), seed in any::<u64>()) {
         let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         let mut random = Random(seed);
@@ -132,7 +148,7 @@ proptest! {
 
     #[test]
     fn no_segment_however_hostile_panics_or_makes_a_side_send_without_end(
-        which in 0..15_usize,
+        which in 0..configs().len(),
         seed in any::<u64>(),
         count in 1..400_usize,
     ) {

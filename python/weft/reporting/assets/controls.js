@@ -63,10 +63,7 @@ const segment = (buttons, key, value) => {
 segment(tabsOf("scheme"), "scheme", (_, at) => at);
 segment(tabsOf("view"), "view", (button) => button.value);
 segment(tabsOf("slow"), "slow", (_, at) => at);
-for (const figure of ["completion", "throughput"]) {
-  const section = element(`${figure}-section`);
-  if (section) segment(tabsOf("metric", section), figure, (_, at) => at);
-}
+for (const figure of MEASURED) segment(tabsOf("metric", element(`${figure}-section`)), figure, (_, at) => at);
 
 // Lists of names: choose(value) for a change, shown() for the value in the state.
 const list = (id, key, choose, shown) => {

@@ -3,8 +3,11 @@ const other = (scheme) => {
   const base = page.schemes.findIndex((one) => one.name === page.baseline);
   return base >= 0 && base !== scheme ? base : page.schemes.findIndex((_, at) => at !== scheme);
 };
+// The figures of which one of several measures is shown.
+const MEASURED = Object.keys(page.figures).filter((figure) => page.figures[figure].measures.length);
+const ofMeasured = (value) => Object.fromEntries(MEASURED.map((figure) => [figure, value(figure)]));
 const DEFAULTS = {
-  point: 0, hide: [], without: [], completion: 0, throughput: 0, flip: [], scheme: 0, second: other(0), minus: false,
+  point: 0, hide: [], without: [], ...ofMeasured(() => 0), flip: [], scheme: 0, second: other(0), minus: false,
   view: "utilisation", time: -1, link: -1, slow: 0, flow: "",
 };
 const state = structuredClone(DEFAULTS);
@@ -15,12 +18,11 @@ const notify = (keys) => { for (const watcher of watchers) watcher(keys); };
 // How each choice is written: by name, so that an address still holds for a report with more runs.
 const place = (names) => ({ write: (at) => names[at], read: (text) => names.indexOf(text), ok: (at) => at >= 0 });
 const schemes = place(page.schemes.map((one) => one.name));
-const metric = (figure) => place(page.figures[figure].measures);
 const plain = { write: String, read: (text) => text, ok: () => true };
 const number = { write: String, read: Number, ok: Number.isInteger };
 const WRITTEN = {
-  point: place(page.points), hide: schemes, without: place(page.classes), completion: metric("completion"),
-  throughput: metric("throughput"), flip: plain, scheme: schemes, second: schemes,
+  point: place(page.points), hide: schemes, without: place(page.classes),
+  ...ofMeasured((figure) => place(page.figures[figure].measures)), flip: plain, scheme: schemes, second: schemes,
   minus: { write: () => "yes", read: (text) => text === "yes", ok: () => true },
   view: { ...plain, ok: (text) => ["utilisation", "queue"].includes(text) },
   time: number, link: place(page.links), slow: place(page.classes), flow: plain,

@@ -74,6 +74,12 @@ pub fn exploring() -> impl Iterator<Item = &'static str> {
     registry().iter().filter(|known| known.explores.is_some()).map(|known| known.name)
 }
 
+/// The names of the schemes that run on a fabric.
+pub fn running_on(fabric: &Fabric) -> impl Iterator<Item = &'static str> {
+    let fits = |known: &&Descriptor| known.misfit_of(&scheme(known.name), fabric).is_none();
+    registry().iter().filter(fits).map(|known| known.name)
+}
+
 /// The schemes whose routes are recomputed after a failure, those of hosts among them.
 pub fn routed() -> impl Iterator<Item = &'static Descriptor> {
     registry().iter().filter(|known| known.next_hops.is_some() || known.name == "spanning_tree")

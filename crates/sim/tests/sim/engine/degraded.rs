@@ -10,7 +10,9 @@ use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
 
 use super::threads::{busy, same_with_threads};
-use crate::common::{MS, Outcome, Trial, US, at, exploring, gigabit, link, parsed, plan, routed, scheme};
+use crate::common::{
+    MS, Outcome, Trial, US, at, exploring, gigabit, link, parsed, plan, routed, running_on, scheme,
+};
 
 fn loss(loss: f64) -> LinkChange {
     LinkChange { loss: Some(loss), ..LinkChange::default() }
@@ -282,7 +284,7 @@ fn a_flapping_link_is_down_and_up_at_its_times() {
 fn degraded_links_say_the_same_with_any_number_of_threads() {
     let spec = super::threads::link();
     let fabric = build::spine_leaf(3, 4, 3, &spec, &spec).expect("the sizes are positive");
-    for name in ["ecmp", "spray", "wcmp", "letflow", "conga", "single_path", "tcp_path"] {
+    for name in running_on(&fabric) {
         let mut trial = busy(&fabric, scheme(name), crate::common::profile("linux")).reacts_after(US(700));
         let gray = LinkChange { rate: Some(NewRate::Fraction(0.3)), loss: Some(0.02), blackhole: Some(0.1) };
         for (us, cable, change) in [

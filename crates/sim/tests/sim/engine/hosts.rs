@@ -5,7 +5,12 @@ use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
 
 use crate::common::statistics::is_even;
-use crate::common::{Trial, US, gigabit, link};
+use crate::common::{Trial, US, gigabit, link, routed};
+
+/// The schemes whose routes are recomputed, and that run on any fabric.
+fn by_routes() -> impl Iterator<Item = &'static str> {
+    routed().filter(|known| !known.is_choosy()).map(|known| known.name)
+}
 
 /// h0 and h1 connected to both s0 and s1; h2 to s1 only; s0 and s1 connected.
 fn two_homed() -> Fabric {
@@ -58,7 +63,7 @@ fn a_cable_to_another_host_is_no_way_to_a_third() {
     }
     let fabric = builder.build().unwrap();
     for (dst, idle) in [(1, "h0-s0"), (2, "h0-h1")] {
-        for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+        for name in by_routes() {
             let trial = Trial::linux(&fabric, name);
             let trial = (0..20).fold(trial, |trial, i| trial.flow(0, dst, 5_000, Duration::from_us(i)));
             let outcome = trial.run();
@@ -71,7 +76,7 @@ fn a_cable_to_another_host_is_no_way_to_a_third() {
 #[test]
 fn a_host_goes_on_over_its_other_link_when_one_fails() {
     let fabric = two_homed();
-    for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+    for name in by_routes() {
         let trial = Trial::linux(&fabric, name);
         let trial = (0..8).fold(trial, |trial, i| trial.flow(0, 1, 2_000_000, Duration::from_us(i)));
         let outcome = trial.fail(Duration::from_ms(10), "h0-s0").run();

@@ -129,7 +129,7 @@ fn presto_uses_all_paths_and_its_destination_restores_the_order() {
         assert!(*least * 10 > *most * 9, "{packets:?}");
         outcome.flows.iter().map(|flow| flow.out_of_order).sum::<u64>()
     };
-    let (restored, passed_on) = (late(MS(50)), late(Duration::from_ps(1)));
+    let (restored, passed_on) = (late(MS(50)), late(Duration::PICOSECOND));
     assert!(restored == 0 && passed_on > 10, "{restored} and {passed_on}");
 }
 

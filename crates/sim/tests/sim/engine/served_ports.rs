@@ -9,7 +9,7 @@ use weft_transport::uec;
 use weft_units::{Bytes, Duration};
 
 use super::threads::{busy, link, same_with_threads};
-use crate::common::{MS, Outcome, Trial, US, profile, scheme};
+use crate::common::{MS, Outcome, Trial, US, profile, running_on, scheme};
 
 /// This queue per class, with these weights.
 fn classes(weights: &[u32], scheduler: Scheduler, queue: QueueSpec) -> QueueSpec {
@@ -56,9 +56,11 @@ fn marks(outcome: &Outcome) -> u64 {
 
 #[test]
 fn tcp_says_the_same_with_any_number_of_threads() {
-    for queue in queues() {
-        let (has_red, fabric) = (queue.red.is_some(), leaf_spine(queue));
-        for name in ["ecmp", "spray", "conga", "tcp_path"] {
+    let queues = queues();
+    for (number, queue) in queues.iter().enumerate() {
+        let (has_red, fabric) = (queue.red.is_some(), leaf_spine(queue.clone()));
+        // Each scheme runs with one of the queues.
+        for name in running_on(&fabric).skip(number).step_by(queues.len()) {
             let mut trial = disturbed(busy(&fabric, scheme(name), profile("dctcp")));
             for (number, flow) in trial.flows.iter_mut().enumerate() {
                 flow.dscp = [0, 46, 26][number % 3];

@@ -6,7 +6,7 @@ use crate::daemons::stalls::own_time;
 use crate::daemons::switch::{Places, Switch, TwoHosts, refused, within};
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, cable, host};
-use crate::wait::wait_for;
+use crate::wait::{DEADLINE, wait_for};
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -151,7 +151,7 @@ fn a_host_is_heard_from_its_first_frame_wherever_it_is_plugged_in() {
     let switch = Switch::start(&netns, &places, "s", config);
     switch.wait_roles(&[("p1", "host")]);
     let listens = here.run(|| std::net::UdpSocket::bind("10.0.0.1:9").expect("a socket"));
-    listens.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    listens.set_read_timeout(Some(DEADLINE)).expect("a timeout");
     // First a port that never had a host, then one whose host was away.
     for again in [false, true] {
         there.ip("link set eth0 down");

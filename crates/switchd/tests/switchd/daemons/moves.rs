@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use weft_switchd::Mode;
+use weft_switching::arp_path::SETTLE;
+
 use crate::daemons::hostile::probes::End;
 use crate::daemons::hostile::send;
 use crate::daemons::pair::Pair;
@@ -10,8 +13,8 @@ use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
 use crate::wait::{settle, wait_for};
 
-/// Longer than a switch takes copies of a flood to be in flight, by the clock of its program.
-const SETTLED: Duration = Duration::from_millis(60);
+/// Longer than [`SETTLE`], for which a switch expects copies of a flood, by the clock of its program.
+const SETTLED: Duration = Duration::from_nanos(SETTLE.ps() / 1_000 + 10_000_000);
 
 /// A frame, padded.
 fn frame(to: [u8; 6], from: [u8; 6], ethertype: [u8; 2], payload: &[u8]) -> Vec<u8> {
@@ -39,7 +42,7 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
     let pair = Pair::new(&["a", "b"]);
     let hosts = [host(3, &pair.left, "h2"), host(4, &pair.right, "h2")];
     let hosts: Vec<&Netns> = pair.hosts.iter().chain(&hosts).collect();
-    for mode in ["arp-path", "tcp-path", "ecmp"] {
+    for mode in Mode::all().filter(|mode| mode.explores()) {
         let ports = "ports = [\"h\", \"h2\", \"a\", \"b\"]\nfabric_ports = [\"a\", \"b\"]";
         let config = format!("mode = \"{mode}\"\n{ports}");
         let switches = pair.begin([&config, &config]);

@@ -13,7 +13,7 @@ use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{LONG_HOLD, Places, Switch, one_of_three};
 use crate::daemons::traffic::{Connection, Stream};
 use crate::net::{Netns, host};
-use crate::wait::wait_for;
+use crate::wait::{DEADLINE, wait_for};
 
 /// Starts two switches in mode `tag-forward`. Hosts are on port 0, with gates 2 and 4; port 1, with gate 100, connects
 /// the switches.
@@ -321,7 +321,7 @@ impl Listener {
     fn open(places: &Places, name: &str) -> Self {
         let mut stream = UnixStream::connect(places.socket(name)).expect("the socket");
         write!(stream, "GET /v1/notices HTTP/1.0\r\n\r\n").expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a time");
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
         while line != "\r\n" {
@@ -380,7 +380,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
     pair.hosts[0].ip("neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 dev eth0");
     let echo = pair.hosts[1].run(|| UdpSocket::bind("10.0.0.2:7").expect("a port"));
-    echo.set_read_timeout(Some(Duration::from_secs(2))).expect("a time");
+    echo.set_read_timeout(Some(DEADLINE)).expect("a time");
     let socket = pair.hosts[0].run(|| UdpSocket::bind("10.0.0.1:7000").expect("a socket"));
     let mut listener = Listener::open(&pair.places, "l");
     let first = |notice: &Value| notice["what"] == "miss" && notice["destination"] == "10.0.0.2";

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::net::{Netns, make_room};
-use crate::wait::{Pace, wait_for, wait_for_more};
+use crate::wait::{DEADLINE, Pace, wait_for, wait_for_more};
 
 /// A socket at `address` in the thread's namespace. A child that another test is starting inherits this test's sockets
 /// between fork and exec, so an address in use is waited for.
@@ -121,8 +121,7 @@ impl Connection {
         let address: SocketAddr = address.parse().expect("an address");
         let listener = to.run(move || bound(address, TcpListener::bind));
         let accepting = std::thread::spawn(move || listener.accept().expect("a connection").0);
-        let client = from
-            .run(move || TcpStream::connect_timeout(&address, Duration::from_secs(5)).expect("a connection"));
+        let client = from.run(move || TcpStream::connect_timeout(&address, DEADLINE).expect("a connection"));
         client.set_nodelay(true).expect("an option");
         Self { client, server: accepting.join().expect("a connection") }
     }

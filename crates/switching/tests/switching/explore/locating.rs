@@ -81,7 +81,7 @@ fn a_search_has_the_id_of_the_announcement_that_its_frame_caused_and_later_ones_
     let [(first, id), (second, same)] = announced[..] else { panic!("{announced:?}") };
     assert_eq!([first, second], [5, 6].map(Mac::of_host));
     assert_eq!(id, same);
-    one.wait(TOGETHER + Duration::from_ps(1));
+    one.wait(TOGETHER + Duration::PICOSECOND);
     let searched = requests(one.receive(HOST, &datagram(5, 7)).1);
     let [(third, other)] = searched[..] else { panic!("{searched:?}") };
     assert_eq!(third, Mac::of_host(7));

@@ -392,7 +392,7 @@ mod tests {
         let end = Time::ZERO + FREEZE;
         reps.learn(GOOD + 5, Feedback::Good, end);
         assert_eq!((0..4).map(|_| reps.choose() - GOOD).collect::<Vec<_>>(), [2, 5, 0, 1]);
-        reps.learn(GOOD + 7, Feedback::Good, end + Duration::from_ps(1));
+        reps.learn(GOOD + 7, Feedback::Good, end + Duration::PICOSECOND);
         assert!((0..16).all(|_| reps.choose() < 100));
         assert_eq!(reps.choose(), GOOD + 7);
     }

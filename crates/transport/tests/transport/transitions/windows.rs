@@ -64,7 +64,7 @@ fn a_tail_that_waits_for_the_interface_is_not_probed() {
     let mut segment = Segment::default();
     while hand.end.poll_transmit(&hand.cfg, hand.now, &mut segment) {
         hand.end.leaves_at(hand.now, hand.now + Duration::from_ms(30), segment.len);
-        hand.now += Duration::from_ps(1);
+        hand.now += Duration::PICOSECOND;
     }
     assert!(hand.end.next_timeout() < hand.now + Duration::from_ms(30));
     assert!(hand.timeout().is_empty());

@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::net::SendFlags;
+use weft_switchd::Mode;
 
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
@@ -115,14 +116,14 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn what_others_need_that_nobody_knows_yet_is_found_before_during_and_after_a_flood_of_forged_requests() {
-    for mode in ["tcp-path", "arp-path", "ecmp"] {
+    for mode in Mode::all().filter(|mode| mode.explores()) {
         probed(mode, frames_to_send());
     }
 }
 
 /// Has a third host send `count` frames of all kinds, every third a forged ARP Request, while two others probe for
 /// unknown stations.
-fn probed(mode: &str, count: u64) {
+fn probed(mode: Mode, count: u64) {
     let pair = Pair::new(&["a", "b"]);
     let config = format!("mode = \"{mode}\"\nfabric_ports = [\"a\", \"b\"]\n");
     let (hostile, [l, r]) = with_third(&pair, &config);
