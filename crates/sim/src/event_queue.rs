@@ -66,7 +66,7 @@ const FIRST: u32 = u8::MAX as u32;
 impl EventQueue {
     /// An empty queue with `leaves` leaves; nothing is due until [`EventQueue::set_end`].
     pub fn new(leaves: usize) -> Self {
-        let width = Self::width_of(leaves);
+        let width = leaves.next_power_of_two().max(64).trailing_zeros();
         let places = 1 << width;
         let shift = width + RANK_BITS;
         Self {
@@ -81,11 +81,6 @@ impl EventQueue {
             far: BinaryHeap::new(),
             sequence: FIRST,
         }
-    }
-
-    /// The depth of the leaves of a queue with this many.
-    pub fn width_of(leaves: usize) -> u32 {
-        leaves.next_power_of_two().max(64).trailing_zeros()
     }
 
     /// Sets the time from which no events are due.
@@ -179,7 +174,7 @@ impl EventQueue {
     /// The leaf that is now first in the subtree that contains leaf `id` and has 1/2^`depth` of all leaves; any number if
     /// nothing in it is due.
     #[inline(always)]
-    pub fn first_near(&self, id: u32, depth: u32) -> u32 {
+    fn first_near(&self, id: u32, depth: u32) -> u32 {
         let leaf = self.place(id);
         // SAFETY: see `place`; the ancestors of a leaf are nodes.
         self.leaf_of(unsafe { *self.tree.get_unchecked(leaf >> (self.width.saturating_sub(depth))) })

@@ -12,12 +12,3 @@ pub fn prefetch<T>(data: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = data;
 }
-
-/// Prefetches all cache lines of `data`.
-#[inline(always)]
-pub fn prefetch_all<T>(data: &T) {
-    let start: *const u8 = std::ptr::from_ref(data).cast();
-    for line in (0..size_of::<T>()).step_by(64) {
-        prefetch(start.wrapping_add(line));
-    }
-}

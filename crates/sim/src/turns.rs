@@ -11,43 +11,24 @@ pub struct Turn {
     pub at: Time,
     /// Its rank among simultaneous events of the host.
     pub port: u32,
-    /// The place of the end that will probably send: only prefetches rely on it.
-    pub place: u32,
 }
 
 impl Turn {
     /// No turn.
-    pub const NEVER: Self = Self { at: Time::MAX, port: 0, place: 0 };
+    pub const NEVER: Self = Self { at: Time::MAX, port: 0 };
 }
 
 /// The next turn on each link of the partition's hosts, if they pace.
 pub struct Turns {
     /// The leaf of turn 0.
     first: u32,
-    /// A subtree of the event queue at this depth has about as many leaves as there are turns.
-    depth: u32,
     turns: Vec<Turn>,
 }
 
 impl Turns {
-    /// Prefetches are for a turn that is due after about 2 to the power of this turns, and once more for one farther away.
-    pub const NEAR: u32 = 1;
-    /// See [`Turns::NEAR`].
-    pub const FAR: u32 = 3;
-
     /// `count` turns, none of them due, whose leaves begin at `first` and are the last ones.
     pub fn new(first: u32, count: u32) -> Self {
-        let depth = EventQueue::width_of(first as usize + count as usize)
-            .saturating_sub(count.next_power_of_two().trailing_zeros());
-        Self { first, depth, turns: vec![Turn::NEVER; count as usize] }
-    }
-
-    /// The turn that is due first among those near turn `number`, one of 2 to the power of `among` of all; so it is due
-    /// after about that many turns. `None` if that is no turn.
-    #[inline]
-    pub fn first_near(&self, number: u32, among: u32, queue: &EventQueue) -> Option<(u32, &Turn)> {
-        let first = self.of_leaf(queue.first_near(self.first + number, self.depth + among))?;
-        Some((first, self.get(first)?))
+        Self { first, turns: vec![Turn::NEVER; count as usize] }
     }
 
     /// The number of the turn with this leaf, if it is one.

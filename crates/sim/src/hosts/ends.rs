@@ -6,7 +6,6 @@ use super::world::World;
 use crate::event_queue::EventQueue;
 use crate::huge;
 use crate::network::Network;
-use crate::prefetch::prefetch_all;
 use crate::timer::Timer;
 
 /// Ends for which there is room at first.
@@ -54,14 +53,6 @@ impl<E> Ends<E> {
     #[inline(always)]
     pub fn get(&self, place: u32) -> Option<&E> {
         self.ends.get(place as usize)?.as_ref()
-    }
-
-    /// Prefetches the end at `place`.
-    #[inline]
-    pub fn prefetch(&self, place: u32) {
-        if let Some(end) = self.ends.get(place as usize) {
-            prefetch_all(end);
-        }
     }
 
     /// An end of a flow, if it is there.

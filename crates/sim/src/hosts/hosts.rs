@@ -7,7 +7,6 @@ use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
-use crate::turns::Turns;
 
 /// The transport protocol of a partition's hosts.
 ///
@@ -37,32 +36,6 @@ pub trait Hosts: Send {
 
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
     fn turn(&mut self, number: u32, cx: &mut Ctx<'_, '_>);
-
-    /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
-    /// (`is_near`).
-    fn prefetch_turn(&self, number: u32, place: u32, is_near: bool);
-
-    /// Prefetches for a packet that reaches its host after about 4 events.
-    fn prefetch_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>);
-
-    /// Prefetches for an arrival that is due some time after that on link `link`.
-    #[inline]
-    fn prefetch_arrival(&self, link: u32, net: &Network<'_>, world: &World<'_>) {
-        let near = net.queue.first_near(link, 2);
-        if near < net.links.count() && net.links.far_end(near).split().is_err() {
-            self.prefetch_packet(net.links.first(near).packet, net, world);
-        }
-    }
-
-    /// Prefetches for turns that are due some time after that with this number.
-    #[inline]
-    fn prefetch_turns(&self, number: u32, net: &Network<'_>) {
-        for (among, is_near) in [(Turns::NEAR, true), (Turns::FAR, false)] {
-            if let Some((number, turn)) = net.turns.first_near(number, among, &net.queue) {
-                self.prefetch_turn(number, turn.place, is_near);
-            }
-        }
-    }
 
     /// Flow control resumes queues of the port on a host's link `nic` ([`Network::can_send`]). What waited in the port follows
     /// without this call.

@@ -145,8 +145,6 @@ any! {
     fn timer(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;
     fn serve_line(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_>);
     fn turn(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_>);
-    fn prefetch_turn(self: &Self, number: u32, place: u32, is_near: bool);
-    fn prefetch_packet(self: &Self, packet: PacketId, net: &Network<'_>, world: &World<'_>);
     fn resume(self: &mut Self, nic: u32, cx: &mut Ctx<'_, '_>);
     fn follow(self: &mut Self, flow: FlowNumber, subflow: u8, world: &World<'_>);
     fn leave(self: &mut Self, flow: FlowNumber, side: usize, net: &mut Network<'_>, world: &World<'_>)

@@ -82,12 +82,12 @@ impl Pacer {
     /// The next turn if the line is free from `free` on, which is never if nothing waits.
     #[inline]
     fn next(&self, free: Time) -> Turn {
-        let (at, first) = match (self.ready.front(), self.waiting.peek()) {
-            (Some(first), _) => (free, *first),
-            (None, Some(Reverse((at, first)))) => (free.max(*at), *first),
-            (None, None) => return Turn::NEVER,
+        let at = match (self.ready.is_empty(), self.waiting.peek()) {
+            (false, _) => free,
+            (true, Some(Reverse((at, _)))) => free.max(*at),
+            (true, None) => return Turn::NEVER,
         };
-        Turn { at, port: self.port, place: first.place }
+        Turn { at, port: self.port }
     }
 
     /// Sets the next turn, at a time when the line is free, if that is earlier than the one set.

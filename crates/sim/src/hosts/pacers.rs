@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::pacer::Pacer;
 use crate::network::Network;
-use crate::prefetch::prefetch_all;
 
 /// A [`Pacer`] for each link, added when a sender needs it.
 #[derive(Default)]
@@ -33,14 +32,6 @@ impl Pacers {
     #[inline]
     pub fn at(&mut self, number: u32) -> &mut Pacer {
         &mut self.pacers[number as usize]
-    }
-
-    /// Prefetches the pacer with a number.
-    #[inline]
-    pub fn prefetch(&self, number: u32) {
-        if let Some(pacer) = self.pacers.get(number as usize) {
-            prefetch_all(pacer);
-        }
     }
 
     /// Bytes of memory held.

@@ -104,8 +104,6 @@ pub trait Protocol: Send + Sized {
     /// Whether a host looks for packets to send on its link at each event of a source, and expects that timeouts only move
     /// to later times.
     const IS_EAGER: bool = false;
-    /// Whether [`Protocol::prefetch`] does anything.
-    const PREFETCHES: bool = false;
     /// Whether it makes use of packets whose payload a switch has cut off.
     const TAKES_TRIMMED: bool = false;
     /// Whether a source is done once it has sent everything.
@@ -190,9 +188,6 @@ pub trait Protocol: Send + Sized {
     fn deadlines(&mut self, end: &mut End<Self>, _now: Time) -> (Time, Time) {
         (end.machine.next_timeout(self.config()), Time::MAX)
     }
-
-    /// Prefetches what the next packet of an end needs.
-    fn prefetch(_end: &End<Self>) {}
 
     /// Links have changed, and the ends have their new interfaces.
     fn repick(&mut self, _ends: &mut Ends<End<Self>>, _cx: &Ctx<'_, '_>) {}

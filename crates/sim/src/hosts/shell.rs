@@ -112,7 +112,7 @@ pub fn transmit<P: Protocol>(
 
 impl<P: Transmission> Hosts for Shell<P> {
     fn kind(&self) -> HostKind {
-        HostKind { subflow_bits: P::SUBFLOW_BITS, paces: P::PACES, prefetches: P::PREFETCHES }
+        HostKind { subflow_bits: P::SUBFLOW_BITS, paces: P::PACES }
     }
 
     fn open(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
@@ -179,25 +179,6 @@ impl<P: Transmission> Hosts for Shell<P> {
         if let Some(pacer) = self.pacers.get(nic) {
             self.pacers.at(pacer).resume();
             self.serve_paced(pacer, cx);
-        }
-    }
-
-    #[inline]
-    fn prefetch_turn(&self, pacer: u32, place: u32, is_near: bool) {
-        if !is_near {
-            self.pacers.prefetch(pacer);
-            self.ends.prefetch(place);
-        } else if let Some(end) = self.ends.get(place) {
-            P::prefetch(end);
-        }
-    }
-
-    #[inline]
-    fn prefetch_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>) {
-        if let Some(to) = net.packets.get(packet).endpoint()
-            && let Place::At(place) = world.places.get(to >> P::SUBFLOW_BITS, to as usize & 1)
-        {
-            self.ends.prefetch(place);
         }
     }
 

@@ -8,12 +8,11 @@ use weft_transport::uec::{Answer, Config, Data, Receiver, Sender};
 use weft_transport::{OneWay, Packet};
 
 use super::context::Ctx;
-use super::protocol::{End, Opening, PacketOf, Protocol, template};
+use super::protocol::{Opening, PacketOf, Protocol, template};
 use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
-use crate::prefetch::prefetch;
 
 /// DSCP of answers: class selector 6, an urgent queue.
 const ANSWER_DSCP: u8 = 48;
@@ -39,7 +38,6 @@ impl Protocol for Uec {
     const COUNTS_PACKETS: bool = true;
     const PACES: bool = true;
     const IS_EAGER: bool = true;
-    const PREFETCHES: bool = true;
     const TAKES_TRIMMED: bool = true;
 
     fn config(&self) -> &Config {
@@ -86,13 +84,6 @@ impl Protocol for Uec {
             Packet::Answer(answer) => of_answer(&subflow.template, answer),
         };
         subflow.packet_with(net, owner, &header, content)
-    }
-
-    #[inline]
-    fn prefetch(end: &End<Self>) {
-        if let OneWay::Source(sender) = &end.machine {
-            prefetch(sender.tail());
-        }
     }
 }
 

@@ -47,8 +47,6 @@ pub struct HostKind {
     pub subflow_bits: u32,
     /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
     pub paces: bool,
-    /// Whether it helps to prefetch what their next events need.
-    pub prefetches: bool,
 }
 
 /// Links, packets and events. Links are numbered by node and port: the links of a node are

@@ -54,8 +54,6 @@ pub struct Partition<'a, H> {
     /// Its switches.
     pub switches: Switches,
     hosts: H,
-    /// Whether to prefetch what hosts need.
-    prefetches: bool,
     nics: Nics,
     /// The shortest paths over the links that are up.
     shortest: Arc<EqualCost>,
@@ -88,7 +86,6 @@ impl<'a, H: Hosts> Partition<'a, H> {
             Network::new(fabric, world.seed, division, part, hosts.kind(), world.framing.full_packet());
         let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
         let switches = Switches::new(builder, &nodes, world.seed, &net);
-        let prefetches = hosts.kind().prefetches && net.prefetches;
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
         let starts = starts.map(|(number, _)| number);
         let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
@@ -98,7 +95,6 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let mut this = Self {
             net,
             switches,
-            prefetches,
             hosts,
             nics: Nics::new(routes),
             shortest: Arc::clone(routes.shared_routes()),
@@ -157,9 +153,6 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.arrive(link);
         net.advance(link, far_port, next, self.switches.decides_ahead());
-        if self.prefetches {
-            self.hosts.prefetch_arrival(link, net, world);
-        }
         net.counters.packet_hops += 1;
         let packet = bound.packet;
         let is_watched = net.packets.get(packet).is_watched();
@@ -207,9 +200,6 @@ impl<'a, H: Hosts> Partition<'a, H> {
     #[inline]
     fn turn(&mut self, number: u32, world: &World<'_>) {
         self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
-        if self.prefetches {
-            self.hosts.prefetch_turns(number, &self.net);
-        }
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }

@@ -37,7 +37,7 @@ impl Bare {
         builder.connect(switch, hosts[1], second).unwrap();
         let fabric: &'static Fabric =
             Box::leak(Box::new(builder.build().unwrap().with_buffer(buffer).unwrap()));
-        let kind = HostKind { subflow_bits: 1, paces: false, prefetches: false };
+        let kind = HostKind { subflow_bits: 1, paces: false };
         let mut net = Network::new(fabric, seed, &Division::of(fabric), 0, kind, 1_500);
         net.queue.set_end(Time::MAX);
         Self { net, arrived: Vec::new() }

@@ -192,12 +192,6 @@ impl Sender {
             self.again.pop_front();
         }
     }
-
-    /// Where the next packet will be noted, for a prefetch.
-    pub fn tail(&self) -> *const u8 {
-        let (first, second) = self.sent.as_slices();
-        if second.is_empty() { first.as_ptr_range().end.cast() } else { second.as_ptr_range().end.cast() }
-    }
 }
 
 impl Sending for Sender {
