@@ -130,13 +130,19 @@ impl Network<'_> {
     #[inline(always)]
     pub fn arrive(&mut self, link: u32) -> (Bound, Time, FarEnd, u16) {
         let (bound, next, far_end, far_port) = self.links.arrive(link);
-        let next = if self.has_lazy && next == Time::MAX { self.refill(link) } else { next };
+        // A comparison of `next` here would turn the choice in `Links::arrive` into a branch that is mispredicted: fabrics
+        // without such ports lost 7 %.
+        let next = if self.has_lazy { self.refill(link, next) } else { next };
         (bound, next, far_end, far_port)
     }
 
+    /// The next arrival over a link: `next` or, if the link is empty ([`Time::MAX`]), the first packet that its port sends.
     #[cold]
     #[inline(never)]
-    fn refill(&mut self, link: u32) -> Time {
+    fn refill(&mut self, link: u32, next: Time) -> Time {
+        if next < Time::MAX {
+            return next;
+        }
         self.serve_before(link, self.now + Duration::PICOSECOND);
         self.links.first_arrival(link)
     }
