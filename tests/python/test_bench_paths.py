@@ -45,7 +45,6 @@ def test_it_runs_and_writes_what_it_shows(tmp_path):
         assert name in shown
         for row in case["sets"].values():
             assert 0 < row["p50_us"]["median"] <= row["p99_us"]["median"]
-            assert row["per_second"]["median"] > 0
-        assert case["beside"]["yen"]["ratio"]["median"] > 0
+        assert "yen" in case["beside"]
     assert [row["all"] for row in figures["all_simple_paths"].values()] == [False, False]
     assert figures["small"]["paths"] == 1360

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from io import StringIO
 from itertools import product
-from math import isfinite
 
 import pytest
 from rich.console import Console
@@ -73,5 +72,3 @@ def test_a_small_run_measures_every_step_and_table(tmp_path):
     costs = Costs.read(quick_run(tmp_path, "tags", limit_s=120)[0]["figures"])
     assert len(costs.lookups["flow-table"]) == 2 * 2 * 4
     assert set(costs.steps) == set(product(("push", "forward", "pop"), (64, 1500)))
-    # How long they take beyond an empty run is below the noise of a busy machine.
-    assert all(map(isfinite, costs.steps.values()))

@@ -19,9 +19,9 @@ words! {
 impl Overhead {
     /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
     pub const MIN_FRAME: u32 = 84;
-    /// The IP packet of a full Ethernet frame.
+    /// Bytes of the IP packet in a full Ethernet frame.
     pub const MTU: u16 = 1_500;
-    /// A full Ethernet frame on the wire.
+    /// Bytes on the wire of a full Ethernet frame.
     pub const FULL_FRAME: u32 = Self::Ethernet.wire_bytes(Self::MTU as u32);
 
     /// The bytes around an IP packet, without padding.

@@ -92,7 +92,7 @@ class Relay:
 
 
 class Pinging:
-    """Pings every 0.1 s while a block runs, and on until all of its `sent` ones are answered or lost.
+    """Pings every 0.1 s while a block runs, and on until all of its pings, at most `sent`, are answered or lost.
 
     `row` is the longest run of lost ones, `missing` their numbers.
 

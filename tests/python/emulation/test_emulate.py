@@ -78,7 +78,7 @@ def emulate(*words: object, **popen: object) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     """Wait until it ends; returns its standard error."""
     try:
-        _, said = process.communicate(timeout=150)
+        _, said = process.communicate(timeout=5 * PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
         raise

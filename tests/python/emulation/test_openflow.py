@@ -75,8 +75,7 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
                 "bps": found.mean_bps(), "joins": joins,
                 "settings": network.settings, "dpids": network.dpids,
                 "subflows": [
-                    [flow.source, flow.congestion, flow.acknowledged_bytes]
-                    for flow in flows if flow.connection == most
+                    [flow.source, flow.congestion] for flow in flows if flow.connection == most
                 ],
             }
         # The shells of Mininet end in their own time.
@@ -89,9 +88,8 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
     # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of it.
     assert 0 < seen["bps"] < 4 * 24e6, seen
     assert seen["joins"] == 6  # three of the data connection, three of iperf3's control connection
-    assert sorted(source.partition(":")[0] for source, _, _ in seen["subflows"]) == [f"10.{n}.0.1" for n in range(4)]
-    assert all(congestion == "cubic" for _, congestion, _ in seen["subflows"])
-    assert all(count > 100_000 for _, _, count in seen["subflows"])
+    assert sorted(source.partition(":")[0] for source, _ in seen["subflows"]) == [f"10.{n}.0.1" for n in range(4)]
+    assert all(congestion == "cubic" for _, congestion in seen["subflows"])
     assert seen["settings"]["net.mptcp.enabled"] == "1"
     assert seen["dpids"] == {f"s{n}": n for n in range(1, 7)}
     assert seen["left"] == []

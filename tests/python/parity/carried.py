@@ -333,7 +333,7 @@ def _row(taps: dict[str, Tap], should: dict[str, list[int]], kinds: dict[str, Ki
         # Whatever else arrives does so before a frame that is sent later to all.
         mark = ether(BROADCAST, _A[0], 0x88B7, b"after " + sent[name][0][:40])
 
-        def over(name: str = name, mark: bytes = mark) -> bool:
+        def read_all(name: str = name, mark: bytes = mark) -> bool:
             for host, tap in taps.items():
                 arrived[host].update(heard.frame for heard in tap.read())
             due = all(
@@ -345,7 +345,7 @@ def _row(taps: dict[str, Tap], should: dict[str, list[int]], kinds: dict[str, Ki
 
         taps["h1"].send(mark)
         with contextlib.suppress(NeverError):  # Then some are lost, which is recorded.
-            until(name, over, patience_s=_LOST_S)
+            until(name, read_all, patience_s=_LOST_S)
         found = [sum(arrived[host][frame] for frame in set(sent[name])) / _REPEATS for host in _HOSTS]
         cell.fact(name, [round(count, 2) for count in found], should[name])
         for counter in arrived.values():

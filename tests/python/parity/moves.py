@@ -108,7 +108,7 @@ def _one_move(
     # The host answers from its new place, as real hosts do; the next move starts there.
     answered: set[str] = set()
 
-    def arrived() -> bool:
+    def call_and_read() -> bool:
         for host, (tap, at) in callers.items():
             if host not in answered:
                 ends[new].send(datagram(mover, at, 0, b"here"))
@@ -116,7 +116,7 @@ def _one_move(
                 answered.add(host)
         return answered == set(callers)
 
-    until("the host answers from its new place", arrived, state=lambda: answered)
+    until("the host answers from its new place", call_and_read, state=lambda: answered)
     return {host: first.get(host) for host in callers}
 
 

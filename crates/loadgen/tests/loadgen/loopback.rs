@@ -43,9 +43,13 @@ fn samples_add_up_to_what_was_delivered() {
         let samples = samples.iter().filter(|sample| sample["class"] == class);
         samples.map(|sample| sample["delivered_bytes"].as_u64().unwrap()).collect::<Vec<_>>()
     };
-    // On a busy machine, the bytes arrive later than in the first interval.
+    // On a busy machine, the bytes arrive in a later interval than the first, or after the last sample.
     let mice = of("mouse");
-    assert!(mice.len() >= 3 && mice.iter().filter(|bytes| **bytes > 0).eq([&5_000]), "{mice:?}");
+    let end = lines.iter().find(|line| line["flow"] == 0).and_then(|line| line["end_ps"].as_u64()).unwrap();
+    let times = samples.iter().map(|sample| sample["time_ps"].as_u64().unwrap());
+    let is_sampled = times.max().is_some_and(|last| end < last) || mice.contains(&5_000);
+    let delivered: &[u64] = if is_sampled { &[5_000] } else { &[] };
+    assert!(mice.len() >= 3 && mice.iter().filter(|bytes| **bytes > 0).eq(delivered), "{mice:?}, {end} ps");
     assert!(of("rabbit").len() >= 3 && of("rabbit").iter().sum::<u64>() <= 3_000_000);
 }
 

@@ -132,3 +132,15 @@ pub(crate) fn pfc(section: &Section<'_>, known: Option<usize>) -> Option<At<PfcS
     let spec = PfcSpec { xoff: value(xoff), xon: value(xon), headroom: value(headroom), queues };
     Some(At { value: spec, span: section.span })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_default_of_xon_is_that_of_the_fabric() {
+        let xon = PFC_KEYS.iter().find(|key| key.name == "xon").expect("a key");
+        let default = format!("{} B below `xoff`", weft_fabric::HYSTERESIS);
+        assert!(xon.doc.contains(&default), "{}", xon.doc);
+    }
+}

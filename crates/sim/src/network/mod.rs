@@ -82,7 +82,7 @@ pub struct Network<'a> {
     /// Ports that choose among waiting packets.
     pub ports: Ports,
     /// Whether there are lazy ports, which are served when their links have become empty.
-    pub has_lazy: bool,
+    has_lazy: bool,
     /// Whether there are other served ports: the queue has leaves for lines.
     has_timed: bool,
     /// The links that lose packets.
@@ -98,7 +98,7 @@ pub struct Network<'a> {
     /// The partition of each far end, by this network's link number.
     to_part: Vec<u16>,
     /// Whether the links are too many to stay in the L1 cache.
-    pub prefetches: bool,
+    prefetches: bool,
     /// The events of frames, if the run is traced.
     pub trace: Option<Box<Trace>>,
 }

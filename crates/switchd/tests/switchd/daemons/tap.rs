@@ -87,6 +87,11 @@ impl Tap {
 
     /// Stops and returns the arrival times of Hello messages, in order.
     pub fn hellos(self) -> Vec<SystemTime> {
-        self.end().into_iter().filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect()
+        let arrivals = self.end().into_iter();
+        let mut hellos: Vec<_> =
+            arrivals.filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect();
+        // The kernel stamps a frame before it queues it by CPU, so that a busy machine may hand it over after a later one.
+        hellos.sort_unstable();
+        hellos
     }
 }

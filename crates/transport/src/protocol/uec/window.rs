@@ -181,7 +181,7 @@ impl Nscc {
             }
             None => Duration::from_ps(self.delay as u64),
         };
-        if self.adapts_quickly(false, signal.is_marked, delay, signal.in_flight, now) {
+        if self.adapt_quickly(false, signal.is_marked, delay, signal.in_flight, now) {
             return;
         }
         let bytes = signal.bytes as f64;
@@ -239,7 +239,7 @@ impl Nscc {
         // The queue that trims is about a bandwidth-delay product long.
         self.average(self.base_rtt.ps() as f64);
         self.was_trimmed = true;
-        if !self.adapts_quickly(true, true, Duration::ZERO, signal.in_flight, now) {
+        if !self.adapt_quickly(true, true, Duration::ZERO, signal.in_flight, now) {
             self.window -= signal.bytes as f64;
             self.bound();
         }
@@ -250,8 +250,8 @@ impl Nscc {
         self.bound();
     }
 
-    /// Whether quick adaptation changed the window or asks to ignore an answer.
-    fn adapts_quickly(
+    /// Adapts quickly if enough was lost or delayed. Returns whether that changed the window, or an answer is to be ignored.
+    fn adapt_quickly(
         &mut self,
         is_loss: bool,
         is_marked: bool,
