@@ -24,6 +24,8 @@ COMMANDS: dict[str, list[str]] = {
 }
 STATES = ("first", "again")
 """Without kept aggregates, and with them."""
+QUICK = 2, 1, 200, 10
+"""The loads, seeds, flows and samples of a quick run."""
 
 
 class BenchError(Exception):
@@ -82,7 +84,8 @@ def main(
     """Benchmark the commands that read results on 2 000 runs with 10 million flows (docs/results.md)."""
     loads = 25
     if quick:
-        loads, rounds, seeds, flows, samples = 2, 1, 1, 200, 10
+        rounds = 1
+        loads, seeds, flows, samples = QUICK
     document: dict[str, Any] = describe() | {"flows": flows, "samples": samples, "rounds": rounds}
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder, telling() as tell, noise() as seen:
         directory = Path(folder) / "sweep"

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from benches.results.__main__ import QUICK
 from benches.results.synthetic import make
 from quick_bench import ROOT, quick_run
 from weft import report
@@ -29,7 +30,7 @@ def test_the_benchmark_measures_every_command_without_and_with_aggregates(tmp_pa
     figures, shown = quick_run(tmp_path, "results", limit_s=300)
     assert figures["runs"] == 16
     # A sweep as that of a quick run.
-    make(tmp_path / "sweep", 2, 1, 200, 10, print)
+    make(tmp_path / "sweep", *QUICK, print)
     assert figures["page_mb"] == pytest.approx(report(tmp_path / "sweep").stat().st_size / 1e6, rel=0.01)
     for name in ("summary", "report", "query"):
         assert f"weft {name}" in shown

@@ -58,7 +58,8 @@ impl<'a> Waiting<'a> {
         })
     }
 
-    /// Satisfies the dependency of an edge at `at`. Returns the flow or the edges that are ready because of that, and the time.
+    /// Satisfies the dependency of an edge at `at`. Returns the flow or the edges that are ready because of that, and the
+    /// time.
     pub fn satisfy(&self, edge: u32, at: Time) -> Option<(Ready, Time)> {
         let edge = self.table.edge(edge);
         let (left, ready) = (&self.left[edge.to as usize], &self.ready[edge.to as usize]);

@@ -74,9 +74,7 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
             seen = {
                 "bps": found.mean_bps(), "joins": joins,
                 "settings": network.settings, "dpids": network.dpids,
-                "subflows": [
-                    [flow.source, flow.congestion] for flow in flows if flow.connection == most
-                ],
+                "subflows": [[flow.source, flow.congestion] for flow in flows if flow.connection == most],
             }
         # The shells of Mininet end in their own time.
         left = lambda: [pid for pid in os.listdir("/proc") if pid.isdigit()]

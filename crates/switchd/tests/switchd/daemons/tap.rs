@@ -79,19 +79,17 @@ impl Tap {
         wait_for_more("Hello messages arrive", more, || self.hellos.load(Ordering::Relaxed));
     }
 
-    /// Stops and returns all frames, in order.
+    /// Stops and returns all frames, in order of arrival.
     pub fn end(self) -> Vec<Arrival> {
         self.stop.store(true, Ordering::Relaxed);
-        self.arrivals.join().expect("the listener")
+        let mut arrivals = self.arrivals.join().expect("the listener");
+        // The kernel stamps a frame before it queues it by CPU: a busy machine may hand it over after a later one.
+        arrivals.sort_by_key(|arrival| arrival.at);
+        arrivals
     }
 
     /// Stops and returns the arrival times of Hello messages, in order.
     pub fn hellos(self) -> Vec<SystemTime> {
-        let arrivals = self.end().into_iter();
-        let mut hellos: Vec<_> =
-            arrivals.filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect();
-        // The kernel stamps a frame before it queues it by CPU, so that a busy machine may hand it over after a later one.
-        hellos.sort_unstable();
-        hellos
+        self.end().into_iter().filter(|arrival| arrival.is_hello).map(|arrival| arrival.at).collect()
     }
 }

@@ -250,7 +250,8 @@ impl Nscc {
         self.bound();
     }
 
-    /// Adapts quickly if enough was lost or delayed. Returns whether that changed the window, or an answer is to be ignored.
+    /// Adapts quickly if enough was lost or delayed. Returns whether that changed the window, or an answer is to be
+    /// ignored.
     fn adapt_quickly(
         &mut self,
         is_loss: bool,
