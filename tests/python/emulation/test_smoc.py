@@ -30,9 +30,10 @@ def test_smoc_gives_each_subflow_a_path_and_spanning_tree_all_of_them_one(runs):
     assert sorted(found[SMOC].subflow_paths) == [" ".join(path) for path in SHAPES[Topology.isolated].paths]
     used = {scheme: sum(use > 0.01 for use in run.path_use) for scheme, run in found.items()}
     assert used == {SMOC: 4, SPANNING_TREE: 1}
-    # A link carries at most 23.9 Mbit/s of data; a busy machine may not carry all of it.
-    assert 0 < found[SPANNING_TREE].mean_bps() < 24e6
-    assert 0 < found[SMOC].mean_bps() < 4 * 24e6
+    # A link carries at most 23.9 Mbit/s of data; a busy machine may not carry all of it. This holds from the start on:
+    # in a part of the run, a receiver also reads data that arrived earlier and waited for a retransmission.
+    assert 0 < found[SPANNING_TREE].mean_bps(0.0) < 24e6
+    assert 0 < found[SMOC].mean_bps(0.0) < 4 * 24e6
 
 
 def test_every_flow_says_how_long_its_path_took(runs):
