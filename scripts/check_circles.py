@@ -16,10 +16,6 @@ from pathlib import Path
 from rust_modules import Crate
 
 ROOT = Path(__file__).parents[1]
-TRANSPORT = ROOT / "crates" / "transport" / "src"
-ALLOWED = {(TRANSPORT / "config.rs", TRANSPORT / "congestion" / "mod.rs")}
-"""Uses that may be part of circles. TCP's configuration has the parameters of every congestion controller; they are in
-the file of the controller, so that a controller is one file, and controllers read the configuration."""
 
 Uses = Mapping[Path, Mapping[Path, int]]
 """The files that each file uses, with the first line that does."""
@@ -103,9 +99,7 @@ def main(names: list[str]) -> int:
     wrong: list[str] = []
     for name in names or ["weft", *crates]:
         uses = Crate(crates[name]).uses() if name in crates else python_uses(ROOT / "python" / name)
-        found = circles(
-            {user: {used: at for used, at in all.items() if (user, used) not in ALLOWED} for user, all in uses.items()}
-        )
+        found = circles(uses)
         wrong += [line for way in found for line in lines(uses, way)]
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0

@@ -1,6 +1,6 @@
 //! [`CongestionController`]: the entry point of a module's congestion controller.
 
-use weft_transport::{Code, Config, ControllerInfo, CustomController};
+use weft_transport::{Code, ControllerInfo, CustomController, Settings};
 use weft_units::ParamInfo;
 
 /// A congestion controller of TCP. A value is the state of one connection.
@@ -14,8 +14,8 @@ pub trait CongestionController: CustomController + Sized + 'static {
     /// Its parameters, keys of `[transport]`.
     const PARAMS: &'static [ParamInfo];
 
-    /// The state of a new connection. The parameters given are in `config.congestion.custom`.
-    fn new(config: &Config) -> Self;
+    /// The state of a new connection. The parameters given are in `settings.own`.
+    fn new(settings: &Settings<'_>) -> Self;
 }
 
 /// The description of `C`, with its code.
@@ -29,6 +29,6 @@ pub(crate) const fn info<C: CongestionController>() -> ControllerInfo {
     }
 }
 
-fn make<C: CongestionController>(config: &Config) -> Box<dyn CustomController> {
-    Box::new(C::new(config))
+fn make<C: CongestionController>(settings: &Settings<'_>) -> Box<dyn CustomController> {
+    Box::new(C::new(settings))
 }

@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 
 use weft_units::{Bytes, Duration, params, words};
 
-use crate::congestion::{self, CongestionControl, MptcpCongestion};
+use crate::congestion::{self, CongestionControl, MptcpCongestion, Settings, Window, WindowGrowth};
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
 use crate::protocol_config::{Idle, ProtocolConfig};
-use crate::segment::{IP_HEADER, TCP_HEADER};
+use crate::segment::{IP_HEADER, TCP_HEADER, window};
 
 words! {
     /// The loss recovery algorithm.
@@ -32,17 +32,6 @@ impl LossRecovery {
     #[inline]
     pub(crate) const fn inflates(self) -> bool {
         matches!(self, Self::Ns3v26 | Self::Ns3v23)
-    }
-}
-
-words! {
-    /// How the window grows with an ACK for several segments.
-    pub enum WindowGrowth {
-        /// Reno: one segment in slow start and MSS²/cwnd bytes afterwards, however much the ACK covers (RFC 5681
-        /// as in ns-3): with delayed ACKs half the growth. CUBIC: by the bytes acknowledged, past the threshold.
-        PerAck = "per-ack",
-        /// By the bytes acknowledged (RFC 3465; Linux), in slow start up to the threshold.
-        PerByte = "per-byte",
     }
 }
 
@@ -261,6 +250,30 @@ impl Config {
         u32::from(self.mss)
     }
 
+    /// The settings of a custom congestion controller.
+    pub fn settings(&self) -> Settings<'_> {
+        self.settings_with(&self.congestion.custom)
+    }
+
+    /// The settings of a congestion controller with the parameters `own`.
+    #[inline]
+    pub(crate) fn settings_with<'a, P>(&self, own: &'a P) -> Settings<'a, P> {
+        Settings {
+            own,
+            segment: self.segment(),
+            growth: self.window_growth,
+            paced: self.pacing,
+            as_ns3: self.loss_recovery == LossRecovery::Ns3v37,
+        }
+    }
+
+    /// The congestion window and the threshold of a new connection.
+    #[cold]
+    pub(crate) fn new_window(&self) -> Window {
+        let cwnd = u64::from(self.initial_window) * u64::from(self.mss);
+        Window { cwnd: window(cwnd), ssthresh: self.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32 }
+    }
+
     /// Bytes of the IP packet of a full segment.
     pub fn full_packet(&self) -> u32 {
         IP_HEADER + TCP_HEADER + u32::from(self.plain_options()) + self.segment()
@@ -332,7 +345,7 @@ impl ProtocolConfig for Config {
             &self.timestamps,
             "true with rtt_source = \"timestamps\"",
         )?;
-        self.congestion.validate(self)?;
+        self.congestion_control.validate(self.ecn == EcnMode::Dctcp)?;
         check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
     }
 

@@ -3,7 +3,6 @@
 use weft_units::Time;
 
 use crate::config::{Config, LossRecovery};
-use crate::congestion::Controller;
 use crate::endpoint::{Endpoint, State};
 use crate::segment::{Flags, Segment};
 use crate::sender::fact;

@@ -3,7 +3,6 @@
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery, RttSource};
-use crate::congestion::Controller;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{Phase, Sender, Timer, fact};
 use crate::seq::{at_or_before, before, earlier, later, span};

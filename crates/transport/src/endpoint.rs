@@ -6,7 +6,8 @@
 use weft_units::{Duration, Time};
 
 use crate::config::Config;
-use crate::congestion::{Controller, PacingRate};
+use crate::congestion::PacingRate;
+use crate::congestion::any::AnyController;
 use crate::machine::{Arrival, Machine, tcp_methods};
 use crate::reassembly::Reassembly;
 use crate::receiver::Receiver;
@@ -193,13 +194,13 @@ impl Endpoint {
     /// Congestion window, bytes; 0 before the first data.
     #[inline]
     pub fn cwnd(&self) -> u32 {
-        self.tx.congestion.existing().map_or(0, Controller::window)
+        self.tx.congestion.existing().map_or(0, AnyController::window)
     }
 
     /// Slow-start threshold, bytes; `u32::MAX`: none yet.
     #[inline]
     pub fn ssthresh(&self) -> u32 {
-        self.tx.congestion.existing().map_or(u32::MAX, Controller::ssthresh)
+        self.tx.congestion.existing().map_or(u32::MAX, AnyController::ssthresh)
     }
 
     /// The controller's pacing rate; `None` before the first data or the first round-trip sample.

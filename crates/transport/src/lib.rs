@@ -70,12 +70,11 @@ mod transmission;
 
 pub use config::{
     Config, EcnMode, LossRecovery, Mptcp, MptcpScheduler, RtoFloor, RtoVariance, RttSource, TimestampClock,
-    WindowGrowth,
 };
 pub use congestion::hystart::Mode as HyStart;
 pub use congestion::{
     Ack, Cause, Code, CongestionControl, ControllerInfo, CustomController, Delivered, Duplicate,
-    MptcpCongestion, PacingRate, Timeout, Window,
+    MptcpCongestion, PacingRate, Settings, Timeout, Window, WindowGrowth,
 };
 pub use endpoint::{Endpoint, State};
 pub use framing::Framing;

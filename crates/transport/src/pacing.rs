@@ -7,7 +7,7 @@
 use weft_units::{Duration, Time};
 
 use crate::config::Config;
-use crate::congestion::{Controller, PacingRate};
+use crate::congestion::PacingRate;
 use crate::sender::Sender;
 
 /// Segments at the start of a connection that are not spaced.

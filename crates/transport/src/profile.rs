@@ -5,10 +5,8 @@
 
 use weft_units::{Bytes, Duration};
 
-use crate::config::{
-    Config, EcnMode, LossRecovery, RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
-};
-use crate::congestion::{CongestionControl, MptcpCongestion, Parameters, cubic, hystart};
+use crate::config::{Config, EcnMode, LossRecovery, RtoFloor, RtoVariance, RttSource, TimestampClock};
+use crate::congestion::{CongestionControl, MptcpCongestion, Parameters, WindowGrowth, cubic, hystart};
 
 /// The name and description of each profile.
 pub const PROFILES: &[(&str, &str)] = &[

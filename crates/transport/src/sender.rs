@@ -6,7 +6,7 @@
 use weft_units::{Duration, Time};
 
 use crate::config::{Config, LossRecovery};
-use crate::congestion::{Congestion, Controller};
+use crate::congestion::any::Congestion;
 use crate::recovery::loss::Loss;
 use crate::rtt::Rtt;
 use crate::seq::{before, span};

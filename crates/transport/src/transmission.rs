@@ -7,7 +7,6 @@
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery};
-use crate::congestion::Controller;
 use crate::departures::Piece;
 use crate::endpoint::{Endpoint, State};
 use crate::segment::{Ecn, Flags, Segment};

@@ -1,7 +1,7 @@
 //! Reno once more, as a module: the built-in controller must give the same results. It can also fail in the ways of a
 //! controller.
 
-use weft_plugin::{Ack, Cause, Config, CongestionController, CustomController, ParamInfo, Window, params};
+use weft_plugin::{Ack, Cause, CongestionController, CustomController, ParamInfo, Settings, Window, params};
 
 weft_plugin::export!(congestion RenoAgain);
 
@@ -28,13 +28,13 @@ impl CongestionController for RenoAgain {
     const SOURCE: &'static str = "RFC 5681";
     const PARAMS: &'static [ParamInfo] = Parameters::PARAMS;
 
-    fn new(config: &Config) -> Self {
-        Self { parameters: Parameters::of(&config.congestion.custom), counted: 0 }
+    fn new(settings: &Settings<'_>) -> Self {
+        Self { parameters: Parameters::of(settings.own), counted: 0 }
     }
 }
 
 impl CustomController for RenoAgain {
-    fn on_ack(&mut self, config: &Config, window: &mut Window, ack: &Ack) {
+    fn on_ack(&mut self, settings: &Settings<'_>, window: &mut Window, ack: &Ack) {
         let Parameters { fail_after, wild_window } = &mut self.parameters;
         assert!(*fail_after > 0, "no more ACKs than the scenario allows");
         *fail_after -= 1;
@@ -45,15 +45,21 @@ impl CustomController for RenoAgain {
         if !ack.may_grow {
             return;
         }
-        let Some(bytes) = window.slow_start(config, ack.bytes) else { return };
+        let Some(bytes) = window.slow_start(settings, ack.bytes) else { return };
         self.counted += bytes;
         if self.counted >= window.cwnd {
             self.counted = (self.counted - window.cwnd).min(window.cwnd);
-            window.grow(config.segment());
+            window.grow(settings.segment);
         }
     }
 
-    fn on_congestion_event(&mut self, config: &Config, window: &mut Window, _cause: Cause, flight: u32) {
-        window.reduce((flight / 2).max(2 * config.segment()));
+    fn on_congestion_event(
+        &mut self,
+        settings: &Settings<'_>,
+        window: &mut Window,
+        _cause: Cause,
+        flight: u32,
+    ) {
+        window.reduce((flight / 2).max(2 * settings.segment));
     }
 }

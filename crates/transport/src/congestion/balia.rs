@@ -1,10 +1,10 @@
 //! [`Balia`]: balanced linked adaptation (Peng, Walid, Hwang, Low: Multipath TCP: analysis, design, and implementation,
 //! IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04).
 
-use super::controller::state_in;
+use super::controller::{Ack, Cause, Controller, Path, state_in};
 use super::coupled::Coupled;
-use super::{Ack, Cause, Controller, Path, Window};
-use crate::config::Config;
+use super::settings::Settings;
+use super::window::Window;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
@@ -18,20 +18,22 @@ pub(crate) struct Balia {
 }
 
 impl Controller for Balia {
+    type Own = ();
+
     state_in!(coupled.window);
 
     #[inline(never)]
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        let Some(bytes) = self.coupled.slow_start(cfg, ack) else { return };
-        let per_byte = self.growth(f64::from(self.window()), f64::from(cfg.segment()));
-        self.coupled.grow(cfg, per_byte * f64::from(bytes));
+    fn on_ack(&mut self, settings: &Settings<'_, ()>, ack: &Ack) {
+        let Some(bytes) = self.coupled.slow_start(settings, ack) else { return };
+        let per_byte = self.growth(f64::from(self.window()), f64::from(settings.segment));
+        self.coupled.grow(settings, per_byte * f64::from(bytes));
     }
 
     /// The window reduced by alpha times its half, at most by three quarters.
-    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, flight: u32) {
+    fn on_congestion_event(&mut self, settings: &Settings<'_, ()>, _cause: Cause, flight: u32) {
         let cwnd = f64::from(self.window());
         let coupled = (cwnd - cwnd / 2.0 * self.alpha.min(1.5)) as u32;
-        self.coupled.reduce(cfg, if self.share > 0.0 { coupled } else { flight / 2 });
+        self.coupled.reduce(settings, if self.share > 0.0 { coupled } else { flight / 2 });
     }
 
     fn on_paths(&mut self, paths: &[Path], own: usize, _acked: u64) {
@@ -49,7 +51,7 @@ impl Controller for Balia {
 }
 
 impl Balia {
-    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+    pub(super) fn new(_settings: &Settings<'_, ()>, window: Window) -> Self {
         Self { coupled: Coupled::new(window), share: 0.0, alpha: 0.0 }
     }
 
@@ -62,6 +64,7 @@ impl Balia {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     fn path(window: f64, rtt: f64) -> Path {
         Path { window, rtt, between_losses: 0.0 }
@@ -72,7 +75,7 @@ mod tests {
     }
 
     fn balia(cwnd: u32) -> Balia {
-        Balia::new(&cfg(), Window { cwnd, ssthresh: 0 })
+        Balia::new(&cfg().settings_with(&()), Window { cwnd, ssthresh: 0 })
     }
 
     #[test]
@@ -87,8 +90,8 @@ mod tests {
         let expected = 1000.0 * 200e3 / (0.1 * 600e3_f64.powi(2)) * balance;
         assert!((slow.growth(20e3, 1000.0) - expected).abs() < 1e-9);
         let cfg = cfg();
-        fast.on_congestion_event(&cfg, Cause::Loss, 0);
-        slow.on_congestion_event(&cfg, Cause::Loss, 0);
+        fast.on_congestion_event(&cfg.settings_with(&()), Cause::Loss, 0);
+        slow.on_congestion_event(&cfg.settings_with(&()), Cause::Loss, 0);
         assert_eq!((fast.window(), slow.window()), (20_000, 10_000), "at most three quarters");
     }
 
@@ -97,7 +100,7 @@ mod tests {
         let mut balia = balia(40_000);
         balia.on_paths(&[path(40e3, 0.1)], 0, 0);
         assert_eq!(balia.growth(40e3, 1000.0), 1.0 / 40.0);
-        balia.on_congestion_event(&cfg(), Cause::Loss, 30_000);
+        balia.on_congestion_event(&cfg().settings_with(&()), Cause::Loss, 30_000);
         assert_eq!(balia.window(), 15_000);
     }
 }

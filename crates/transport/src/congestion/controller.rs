@@ -6,8 +6,8 @@
 use weft_units::{Duration, Time};
 
 use super::pacing_rate::PacingRate;
+use super::settings::Settings;
 use super::window::Window;
-use crate::config::Config;
 
 /// An ACK for new data.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,9 @@ pub(super) use state_in;
 
 /// A congestion controller of one connection or subflow. Windows are in bytes.
 pub(crate) trait Controller {
+    /// Its own parameters; `()` if it has none.
+    type Own;
+
     /// The window and the threshold.
     fn state(&self) -> &Window;
 
@@ -111,24 +114,24 @@ pub(crate) trait Controller {
     fn on_sent(&mut self, _now: Time, _bytes: u32) {}
 
     /// Data was delivered: called first for every ACK of a connection with ECN, in any state.
-    fn on_delivered(&mut self, _cfg: &Config, _delivered: &Delivered) {}
+    fn on_delivered(&mut self, _settings: &Settings<'_, Self::Own>, _delivered: &Delivered) {}
 
     /// New data was acknowledged, or only a round trip observed (`may_grow` is false).
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack);
+    fn on_ack(&mut self, settings: &Settings<'_, Self::Own>, ack: &Ack);
 
     /// A loss or mark, at most once per window, with `flight` bytes in flight: reduces threshold and window.
-    fn on_congestion_event(&mut self, cfg: &Config, cause: Cause, flight: u32);
+    fn on_congestion_event(&mut self, settings: &Settings<'_, Self::Own>, cause: Cause, flight: u32);
 
     /// The retransmission timer expired.
-    fn on_timeout(&mut self, cfg: &Config, timeout: &Timeout) {
+    fn on_timeout(&mut self, settings: &Settings<'_, Self::Own>, timeout: &Timeout) {
         if !timeout.again {
-            self.on_congestion_event(cfg, Cause::Loss, timeout.flight);
+            self.on_congestion_event(settings, Cause::Loss, timeout.flight);
         }
         self.state_mut().cwnd = timeout.window;
     }
 
     /// A reduction proved unnecessary: the window before it was `prior`.
-    fn on_spurious(&mut self, _cfg: &Config, prior: Window) {
+    fn on_spurious(&mut self, _settings: &Settings<'_, Self::Own>, prior: Window) {
         self.state_mut().restore(prior);
     }
 
@@ -138,14 +141,13 @@ pub(crate) trait Controller {
     }
 
     /// The first data after an idle time: the window is at most the initial one (RFC 5681, section 4.1).
-    fn on_idle(&mut self, cfg: &Config) {
-        let initial = Window::new(cfg).cwnd;
-        self.state_mut().cwnd = self.window().min(initial);
+    fn on_idle(&mut self, initial: Window) {
+        self.state_mut().cwnd = self.window().min(initial.cwnd);
     }
 
     /// The connection starts again: the windows are the initial ones.
-    fn on_restart(&mut self, cfg: &Config) {
-        *self.state_mut() = Window::new(cfg);
+    fn on_restart(&mut self, initial: Window) {
+        *self.state_mut() = initial;
     }
 
     /// All subflows of the connection, before an ACK; `own` is this one's, with `acked` bytes acknowledged so far.

@@ -9,10 +9,10 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use weft_units::{Duration, Time, params};
 
-use super::controller::state_in;
+use super::controller::{Ack, Cause, Controller, Timeout, state_in};
 use super::hystart::{self, HyStart, Mode};
-use super::{Ack, Cause, Controller, Timeout, Window};
-use crate::config::{Config, LossRecovery, WindowGrowth};
+use super::settings::{Settings, WindowGrowth};
+use super::window::Window;
 use crate::parameters::ConfigError;
 
 const SECOND: f64 = 1e12;
@@ -40,7 +40,7 @@ params! {
 }
 
 impl Parameters {
-    pub(super) const fn validate(&self, _cfg: &Config) -> Result<(), ConfigError> {
+    pub(super) const fn validate(_marks_reported: bool) -> Result<(), ConfigError> {
         Ok(())
     }
 }
@@ -78,36 +78,38 @@ pub(crate) struct Cubic {
 }
 
 impl Controller for Cubic {
+    type Own = Parameters;
+
     state_in!(window);
 
     #[inline]
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        self.round_trip(cfg, ack);
+    fn on_ack(&mut self, settings: &Settings<'_, Parameters>, ack: &Ack) {
+        self.round_trip(settings, ack);
         if ack.may_grow {
-            self.increase(cfg, ack);
+            self.increase(settings, ack);
         }
     }
 
     /// RFC 9438, sections 4.6 and 4.7.
-    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, _flight: u32) {
-        let mss = cfg.segment();
+    fn on_congestion_event(&mut self, settings: &Settings<'_, Parameters>, _cause: Cause, _flight: u32) {
+        let mss = settings.segment;
         let segments = self.window.cwnd / mss;
         self.w_max_before = self.w_max;
         self.prior = segments;
-        self.w_max = if segments < self.w_max && cfg.congestion.cubic.fast_convergence {
-            (f64::from(segments) * (1.0 + cfg.congestion.cubic.beta) / 2.0) as u32
+        self.w_max = if segments < self.w_max && settings.own.fast_convergence {
+            (f64::from(segments) * (1.0 + settings.own.beta) / 2.0) as u32
         } else {
             segments
         };
         self.epoch = None;
-        let kept = (f64::from(segments) * cfg.congestion.cubic.beta) as u32;
+        let kept = (f64::from(segments) * settings.own.beta) as u32;
         self.window.reduce(kept.max(2).saturating_mul(mss));
     }
 
     /// A timeout resets the curve and the path's minimum delay, as in Linux and ns-3.
-    fn on_timeout(&mut self, cfg: &Config, timeout: &Timeout) {
+    fn on_timeout(&mut self, settings: &Settings<'_, Parameters>, timeout: &Timeout) {
         if !timeout.again {
-            self.on_congestion_event(cfg, Cause::Loss, timeout.flight);
+            self.on_congestion_event(settings, Cause::Loss, timeout.flight);
         }
         self.w_max_before = self.w_max;
         self.w_max = 0;
@@ -120,15 +122,15 @@ impl Controller for Cubic {
     }
 
     /// RFC 9438, section 4.9.
-    fn on_spurious(&mut self, cfg: &Config, prior: Window) {
+    fn on_spurious(&mut self, settings: &Settings<'_, Parameters>, prior: Window) {
         self.window.restore(prior);
-        self.w_max = self.w_max_before.max(prior.cwnd / cfg.segment());
+        self.w_max = self.w_max_before.max(prior.cwnd / settings.segment);
         self.epoch = None;
     }
 }
 
 impl Cubic {
-    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+    pub(super) fn new(_settings: &Settings<'_, Parameters>, window: Window) -> Self {
         Self {
             window,
             counted: 0,
@@ -150,73 +152,75 @@ impl Cubic {
     }
 
     #[inline]
-    fn round_trip(&mut self, cfg: &Config, ack: &Ack) {
+    fn round_trip(&mut self, settings: &Settings<'_, Parameters>, ack: &Ack) {
         let (window, rtt) = (&mut self.window, ack.rtt);
         if rtt == 0
-            || self
-                .epoch
-                .is_some_and(|epoch| ack.now.saturating_since(epoch) < cfg.congestion.cubic.delay_ignore)
+            || self.epoch.is_some_and(|epoch| ack.now.saturating_since(epoch) < settings.own.delay_ignore)
         {
             return;
         }
         if self.least_delay == 0 || rtt < self.least_delay {
             self.least_delay = rtt;
         }
-        let ns3 = cfg.loss_recovery == LossRecovery::Ns3v37;
-        let counts = window.in_slow_start() || ns3 && window.cwnd == window.ssthresh;
+        let counts = window.in_slow_start() || settings.as_ns3 && window.cwnd == window.ssthresh;
         if self.hystart.found || !counts {
             return;
         }
-        match cfg.congestion.cubic.hystart.mode {
+        match settings.own.hystart.mode {
             Mode::Off => {}
             Mode::Classic => {
                 // Linux since 5.16 (`hystart_update`) starts a round before it measures its first ACK.
-                if !ns3 {
+                if !settings.as_ns3 {
                     self.hystart.round(ack);
                 }
-                if window.cwnd >= cfg.congestion.cubic.hystart.low_window.saturating_mul(cfg.segment()) {
-                    self.hystart.classic(cfg, window, ack, self.least_delay);
+                if window.cwnd >= settings.own.hystart.low_window.saturating_mul(settings.segment) {
+                    self.hystart.classic(
+                        &settings.with(&settings.own.hystart),
+                        window,
+                        ack,
+                        self.least_delay,
+                    );
                 }
             }
-            Mode::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
+            Mode::PlusPlus => self.hystart.plus_plus(&settings.with(&settings.own.hystart), window, ack),
         }
     }
 
     #[inline]
-    fn increase(&mut self, cfg: &Config, ack: &Ack) {
+    fn increase(&mut self, settings: &Settings<'_, Parameters>, ack: &Ack) {
         if self.window.in_slow_start() {
-            self.slow_start(cfg, ack);
+            self.slow_start(settings, ack);
             return;
         }
         if ack.bytes == 0 {
             return;
         }
         self.counted = self.counted.saturating_add(ack.bytes);
-        if cfg.congestion.cubic.reno_friendly {
+        if settings.own.reno_friendly {
             self.reno_counted = self.reno_counted.saturating_add(ack.bytes);
         }
         self.since = self.since.saturating_add(ack.bytes);
-        let stale = cfg.loss_recovery == LossRecovery::Ns3v37
+        let stale = settings.as_ns3
             || ack.now.ps().wrapping_sub(self.computed) >= STALE
             || self.since > self.window.cwnd / 8;
         if self.for_window != self.window.cwnd || stale || self.epoch.is_none() {
-            self.compute(cfg, ack.now);
+            self.compute(settings, ack.now);
         }
         if self.counted >= self.needed {
             self.counted -= self.needed;
-            self.window.grow(cfg.segment());
+            self.window.grow(settings.segment);
         }
     }
 
-    fn slow_start(&mut self, cfg: &Config, ack: &Ack) {
+    fn slow_start(&mut self, settings: &Settings<'_, Parameters>, ack: &Ack) {
         let window = &mut self.window;
-        if cfg.congestion.cubic.hystart.mode == Mode::Classic && cfg.loss_recovery == LossRecovery::Ns3v37 {
+        if settings.own.hystart.mode == Mode::Classic && settings.as_ns3 {
             // ns-3 starts a round after it has measured its first ACK as one of the last round.
             self.hystart.round(ack);
         }
         let bytes = self.hystart.growth(ack.bytes);
         // Linux stops at the threshold, ns-3 passes it.
-        let room = match cfg.window_growth {
+        let room = match settings.growth {
             WindowGrowth::PerByte => window.ssthresh - window.cwnd,
             WindowGrowth::PerAck => u32::MAX,
         };
@@ -224,8 +228,8 @@ impl Cubic {
     }
 
     /// RFC 9438, sections 4.2 to 4.5, as the bytes to acknowledge per segment of growth.
-    fn compute(&mut self, cfg: &Config, now: Time) {
-        let mss = cfg.segment();
+    fn compute(&mut self, settings: &Settings<'_, Parameters>, now: Time) {
+        let mss = settings.segment;
         let segments = self.window.cwnd / mss;
         let epoch = match self.epoch {
             Some(epoch) => epoch,
@@ -235,7 +239,7 @@ impl Cubic {
                     self.k = 0.0;
                     self.origin = segments;
                 } else {
-                    self.k = cube_root(f64::from(self.w_max - segments) / cfg.congestion.cubic.c);
+                    self.k = cube_root(f64::from(self.w_max - segments) / settings.own.c);
                     self.origin = self.w_max;
                 }
                 self.w_reno = segments;
@@ -245,16 +249,16 @@ impl Cubic {
         };
         let t = (now.saturating_since(epoch).ps() + self.least_delay) as f64 / SECOND;
         let offset = t - self.k;
-        let delta = (cfg.congestion.cubic.c * (offset * offset * offset).abs()) as u32;
+        let delta = (settings.own.c * (offset * offset * offset).abs()) as u32;
         let target =
             if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let mut count =
             if target > segments { segments / (target - segments) } else { segments.saturating_mul(100) };
-        if self.w_max == 0 && count > cfg.congestion.cubic.count_clamp {
-            count = cfg.congestion.cubic.count_clamp;
+        if self.w_max == 0 && count > settings.own.count_clamp {
+            count = settings.own.count_clamp;
         }
-        if cfg.congestion.cubic.reno_friendly {
-            count = count.min(self.reno_count(cfg, segments, mss));
+        if settings.own.reno_friendly {
+            count = count.min(self.reno_count(settings, segments, mss));
         }
         self.needed = count.max(2).saturating_mul(mss);
         self.for_window = self.window.cwnd;
@@ -263,9 +267,9 @@ impl Cubic {
     }
 
     /// RFC 9438, section 4.3: the count with which the window reaches that of Reno within a round trip.
-    fn reno_count(&mut self, cfg: &Config, segments: u32, mss: u32) -> u32 {
+    fn reno_count(&mut self, settings: &Settings<'_, Parameters>, segments: u32, mss: u32) -> u32 {
         // Per window acknowledged, w_reno grows by alpha = 3 (1 - beta) / (1 + beta), above the prior window by 1.
-        let below = (1.0 + cfg.congestion.cubic.beta) / (3.0 * (1.0 - cfg.congestion.cubic.beta));
+        let below = (1.0 + settings.own.beta) / (3.0 * (1.0 - settings.own.beta));
         loop {
             let windows = if self.w_reno < self.prior { below } else { 1.0 };
             let step = (f64::from(segments) * f64::from(mss) * windows) as u32;
@@ -292,6 +296,7 @@ fn cube_root(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     fn ack(at_ms: u64, bytes: u32) -> Ack {
         let now = Time::from_ps(at_ms * 1_000_000_000);
@@ -303,16 +308,17 @@ mod tests {
         let mut cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
         let parameters = &mut cfg.congestion.cubic;
         (parameters.reno_friendly, parameters.c, parameters.beta) = (false, 0.4, 0.7);
-        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 50_000 });
-        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        let settings = cfg.settings_with(&cfg.congestion.cubic);
+        let mut cubic = Cubic::new(&settings, Window { cwnd: 100_000, ssthresh: 50_000 });
+        cubic.on_congestion_event(&settings, Cause::Loss, 100_000);
         assert_eq!(cubic.window(), 70_000);
         // K = cbrt(30 / 0.4) = 4.2 s; an ACK for two segments each millisecond.
         for ms in 0..4_200 {
-            cubic.on_ack(&cfg, &ack(ms, 2000));
+            cubic.on_ack(&settings, &ack(ms, 2000));
         }
         assert!((97_000..=100_000).contains(&cubic.window()), "{}", cubic.window());
         for ms in 4_200..9_000 {
-            cubic.on_ack(&cfg, &ack(ms, 2000));
+            cubic.on_ack(&settings, &ack(ms, 2000));
         }
         assert!(
             (135_000..=148_000).contains(&cubic.window()),
@@ -333,22 +339,24 @@ mod tests {
     fn a_second_loss_below_the_last_maximum_gives_way() {
         let mut cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
         cfg.congestion.cubic.beta = 0.7;
-        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
-        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        let settings = cfg.settings_with(&cfg.congestion.cubic);
+        let mut cubic = Cubic::new(&settings, Window { cwnd: 100_000, ssthresh: 0 });
+        cubic.on_congestion_event(&settings, Cause::Loss, 100_000);
         cubic.on_recovery(80_000);
-        cubic.on_congestion_event(&cfg, Cause::Loss, 80_000);
+        cubic.on_congestion_event(&settings, Cause::Loss, 80_000);
         assert_eq!(cubic.w_max, 68);
     }
 
     #[test]
     fn with_short_round_trips_the_window_grows_like_renos() {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
-        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 50_000 });
-        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        let settings = cfg.settings_with(&cfg.congestion.cubic);
+        let mut cubic = Cubic::new(&settings, Window { cwnd: 100_000, ssthresh: 50_000 });
+        cubic.on_congestion_event(&settings, Cause::Loss, 100_000);
         let before = cubic.window();
         for round in 0..19 {
             for _ in 0..cubic.window() / 2000 {
-                cubic.on_ack(&cfg, &ack(round / 10, 2000));
+                cubic.on_ack(&settings, &ack(round / 10, 2000));
             }
         }
         let grown = (cubic.window() - before) / 1000;

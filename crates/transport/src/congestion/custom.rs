@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use weft_units::{ParamInfo, Time};
+use weft_units::{Given, ParamInfo, Time};
 
-use super::controller::state_in;
-use super::{Ack, Cause, Controller, Delivered, Timeout, Window};
-use crate::config::Config;
+use super::controller::{Ack, Cause, Controller, Delivered, Timeout, state_in};
+use super::settings::Settings;
+use super::window::Window;
 use crate::segment::LARGEST_WINDOW;
 
 /// A congestion controller of TCP for authors of plugins: the state of one connection, without its window.
@@ -16,26 +16,32 @@ use crate::segment::LARGEST_WINDOW;
 /// one segment; it panics otherwise.
 pub trait CustomController: Duplicate + fmt::Debug + Send + Sync {
     /// New data was acknowledged, or only a round trip observed (`may_grow` is false).
-    fn on_ack(&mut self, cfg: &Config, window: &mut Window, ack: &Ack);
+    fn on_ack(&mut self, settings: &Settings<'_>, window: &mut Window, ack: &Ack);
 
     /// A loss or mark, at most once per window, with `flight` bytes in flight: reduces threshold and window.
-    fn on_congestion_event(&mut self, cfg: &Config, window: &mut Window, cause: Cause, flight: u32);
+    fn on_congestion_event(
+        &mut self,
+        settings: &Settings<'_>,
+        window: &mut Window,
+        cause: Cause,
+        flight: u32,
+    );
 
     /// Data was delivered: called first for every ACK of a connection with ECN, in any state.
-    fn on_delivered(&mut self, _cfg: &Config, _window: &mut Window, _delivered: &Delivered) {}
+    fn on_delivered(&mut self, _settings: &Settings<'_>, _window: &mut Window, _delivered: &Delivered) {}
 
     /// `bytes` of payload have left, new or retransmitted.
     fn on_sent(&mut self, _now: Time, _bytes: u32) {}
 
     /// The retransmission timer expired; the window is then that of `timeout`.
-    fn on_timeout(&mut self, cfg: &Config, window: &mut Window, timeout: &Timeout) {
+    fn on_timeout(&mut self, settings: &Settings<'_>, window: &mut Window, timeout: &Timeout) {
         if !timeout.again {
-            self.on_congestion_event(cfg, window, Cause::Loss, timeout.flight);
+            self.on_congestion_event(settings, window, Cause::Loss, timeout.flight);
         }
     }
 
     /// A reduction proved unnecessary: the window before it was `prior`.
-    fn on_spurious(&mut self, _cfg: &Config, window: &mut Window, prior: Window) {
+    fn on_spurious(&mut self, _settings: &Settings<'_>, window: &mut Window, prior: Window) {
         window.restore(prior);
     }
 }
@@ -71,7 +77,7 @@ pub struct ControllerInfo {
 #[derive(Clone, Copy, Debug)]
 pub enum Code {
     /// Here: the controller of a new connection.
-    Here(fn(&Config) -> Box<dyn CustomController>),
+    Here(fn(&Settings<'_>) -> Box<dyn CustomController>),
     /// In a module with this SHA-256, which carries out the run.
     Module(&'static str),
 }
@@ -116,19 +122,19 @@ impl Clone for Custom {
 
 impl Custom {
     #[cold]
-    pub(super) fn new(info: &ControllerInfo, cfg: &Config, window: Window) -> Self {
+    pub(super) fn new(info: &ControllerInfo, settings: &Settings<'_>, window: Window) -> Self {
         let Code::Here(make) = info.code else { unreachable!("the run is carried out in the module") };
-        Self { window, own: make(cfg) }
+        Self { window, own: make(settings) }
     }
 
     /// Calls the controller.
     ///
     /// # Panics
     /// It sets a window with which the connection could stop, or that overflows.
-    fn call(&mut self, cfg: &Config, call: impl FnOnce(&mut dyn CustomController, &mut Window)) {
+    fn call(&mut self, settings: &Settings<'_>, call: impl FnOnce(&mut dyn CustomController, &mut Window)) {
         let Window { cwnd, ssthresh } = self.window;
         call(&mut *self.own, &mut self.window);
-        let (now, least) = (self.window, cfg.segment());
+        let (now, least) = (self.window, settings.segment);
         // Loss recovery may have left less than a segment.
         assert!(
             now.cwnd == cwnd || (least..=LARGEST_WINDOW).contains(&now.cwnd),
@@ -144,48 +150,57 @@ impl Custom {
 }
 
 impl Controller for Custom {
+    type Own = Given;
+
     state_in!(window);
 
     fn on_sent(&mut self, now: Time, bytes: u32) {
         self.own.on_sent(now, bytes);
     }
 
-    fn on_delivered(&mut self, cfg: &Config, delivered: &Delivered) {
-        self.call(cfg, |own, window| own.on_delivered(cfg, window, delivered));
+    fn on_delivered(&mut self, settings: &Settings<'_>, delivered: &Delivered) {
+        self.call(settings, |own, window| own.on_delivered(settings, window, delivered));
     }
 
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        self.call(cfg, |own, window| own.on_ack(cfg, window, ack));
+    fn on_ack(&mut self, settings: &Settings<'_>, ack: &Ack) {
+        self.call(settings, |own, window| own.on_ack(settings, window, ack));
     }
 
-    fn on_congestion_event(&mut self, cfg: &Config, cause: Cause, flight: u32) {
-        self.call(cfg, |own, window| own.on_congestion_event(cfg, window, cause, flight));
+    fn on_congestion_event(&mut self, settings: &Settings<'_>, cause: Cause, flight: u32) {
+        self.call(settings, |own, window| own.on_congestion_event(settings, window, cause, flight));
     }
 
-    fn on_timeout(&mut self, cfg: &Config, timeout: &Timeout) {
-        self.call(cfg, |own, window| own.on_timeout(cfg, window, timeout));
+    fn on_timeout(&mut self, settings: &Settings<'_>, timeout: &Timeout) {
+        self.call(settings, |own, window| own.on_timeout(settings, window, timeout));
         self.window.cwnd = timeout.window;
     }
 
-    fn on_spurious(&mut self, cfg: &Config, prior: Window) {
-        self.call(cfg, |own, window| own.on_spurious(cfg, window, prior));
+    fn on_spurious(&mut self, settings: &Settings<'_>, prior: Window) {
+        self.call(settings, |own, window| own.on_spurious(settings, window, prior));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     /// Sets the window and the threshold to these values.
     #[derive(Clone, Debug)]
     struct Fixed(Window);
 
     impl CustomController for Fixed {
-        fn on_ack(&mut self, _cfg: &Config, window: &mut Window, _ack: &Ack) {
+        fn on_ack(&mut self, _settings: &Settings<'_>, window: &mut Window, _ack: &Ack) {
             *window = self.0;
         }
 
-        fn on_congestion_event(&mut self, _cfg: &Config, window: &mut Window, _cause: Cause, _flight: u32) {
+        fn on_congestion_event(
+            &mut self,
+            _settings: &Settings<'_>,
+            window: &mut Window,
+            _cause: Cause,
+            _flight: u32,
+        ) {
             *window = self.0;
         }
     }
@@ -194,8 +209,8 @@ mod tests {
     fn refusal(cwnd: u32, ssthresh: u32) -> Option<String> {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
         let own = Box::new(Fixed(Window { cwnd, ssthresh }));
-        let mut custom = Custom { window: Window::new(&cfg), own }.clone();
-        let event = || custom.on_congestion_event(&cfg, Cause::Loss, 10_000);
+        let mut custom = Custom { window: cfg.new_window(), own }.clone();
+        let event = || custom.on_congestion_event(&cfg.settings(), Cause::Loss, 10_000);
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(event)).err()?;
         Some(panic.downcast_ref::<String>().unwrap().clone())
     }

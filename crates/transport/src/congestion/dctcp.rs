@@ -4,10 +4,10 @@ use std::ops::Bound::{Excluded, Included};
 
 use weft_units::params;
 
-use super::controller::state_in;
+use super::controller::{Ack, Cause, Controller, Delivered, state_in};
 use super::reno::Reno;
-use super::{Ack, Cause, CongestionControl, Controller, Delivered, Window};
-use crate::config::{Config, EcnMode};
+use super::settings::Settings;
+use super::window::Window;
 use crate::parameters::{ConfigError, check};
 use crate::seq::at_or_before;
 
@@ -23,10 +23,9 @@ params! {
 }
 
 impl Parameters {
-    pub(super) fn validate(&self, cfg: &Config) -> Result<(), ConfigError> {
-        let is_dctcp = cfg.congestion_control == CongestionControl::Dctcp;
-        let fits = !is_dctcp || cfg.ecn == EcnMode::Dctcp;
-        check(fits, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")
+    /// DCTCP needs to know which packets were marked.
+    pub(super) fn validate(marks_reported: bool) -> Result<(), ConfigError> {
+        check(marks_reported, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")
     }
 }
 
@@ -46,18 +45,20 @@ pub(crate) struct Dctcp {
 }
 
 impl Dctcp {
-    pub(super) fn new(cfg: &Config, window: Window) -> Self {
-        let (reno, alpha) = (Reno::new(cfg, window), cfg.congestion.dctcp.initial_alpha);
+    pub(super) fn new(settings: &Settings<'_, Parameters>, window: Window) -> Self {
+        let (reno, alpha) = (Reno::new(&settings.with(&()), window), settings.own.initial_alpha);
         Self { reno, alpha, acked: 0, marked: 0, end: 0, started: false }
     }
 }
 
 impl Controller for Dctcp {
+    type Own = Parameters;
+
     state_in!(reno.window);
 
     /// RFC 8257, section 3.3, steps 1 to 9: once per window, alpha moves towards the marked fraction.
     #[inline]
-    fn on_delivered(&mut self, cfg: &Config, delivered: &Delivered) {
+    fn on_delivered(&mut self, settings: &Settings<'_, Parameters>, delivered: &Delivered) {
         let &Delivered { bytes, marked, una, high } = delivered;
         self.acked = self.acked.saturating_add(bytes);
         if marked {
@@ -68,7 +69,7 @@ impl Controller for Dctcp {
             self.started = true;
             if self.acked > 0 {
                 let share = f64::from(self.marked) / f64::from(self.acked);
-                self.alpha += cfg.congestion.dctcp.gain * (share - self.alpha);
+                self.alpha += settings.own.gain * (share - self.alpha);
             }
             self.acked = 0;
             self.marked = 0;
@@ -77,11 +78,11 @@ impl Controller for Dctcp {
     }
 
     #[inline]
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        self.reno.on_ack(cfg, ack);
+    fn on_ack(&mut self, settings: &Settings<'_, Parameters>, ack: &Ack) {
+        self.reno.on_ack(&settings.with(&()), ack);
     }
 
-    fn on_congestion_event(&mut self, cfg: &Config, cause: Cause, _flight: u32) {
+    fn on_congestion_event(&mut self, settings: &Settings<'_, Parameters>, cause: Cause, _flight: u32) {
         let cwnd = self.window();
         let kept = match cause {
             // RFC 8257, section 3.5: the response to a loss is that of plain TCP.
@@ -89,7 +90,7 @@ impl Controller for Dctcp {
             // Section 3.3, step 9.
             Cause::Mark => (f64::from(cwnd) * (1.0 - self.alpha / 2.0)) as u32,
         };
-        self.reno.window.reduce(kept.max(2 * cfg.segment()));
+        self.reno.window.reduce(kept.max(2 * settings.segment));
     }
 
     fn alpha(&self) -> Option<f64> {
@@ -100,14 +101,16 @@ impl Controller for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     #[test]
     fn alpha_moves_once_a_window_by_g_towards_the_marked_share() {
         let mut cfg = Config::profile("dctcp").unwrap();
         cfg.congestion.dctcp.initial_alpha = 0.0;
-        let mut dctcp = Dctcp::new(&cfg, Window::new(&cfg));
+        let settings = cfg.settings_with(&cfg.congestion.dctcp);
+        let mut dctcp = Dctcp::new(&settings, cfg.new_window());
         let mut delivered = |bytes, marked, una, high| {
-            dctcp.on_delivered(&cfg, &Delivered { bytes, marked, una, high });
+            dctcp.on_delivered(&settings, &Delivered { bytes, marked, una, high });
             dctcp.alpha
         };
         assert_eq!(delivered(1000, false, 1000, 6000), 0.0, "the first window is over");
@@ -121,10 +124,11 @@ mod tests {
     fn the_window_is_cut_by_half_of_alpha() {
         let mut cfg = Config::profile("dctcp").unwrap();
         cfg.congestion.dctcp.initial_alpha = 0.5;
-        let mut dctcp = Dctcp::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
-        dctcp.on_congestion_event(&cfg, Cause::Mark, 100_000);
+        let settings = cfg.settings_with(&cfg.congestion.dctcp);
+        let mut dctcp = Dctcp::new(&settings, Window { cwnd: 100_000, ssthresh: 0 });
+        dctcp.on_congestion_event(&settings, Cause::Mark, 100_000);
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (75_000, 75_000));
-        dctcp.on_congestion_event(&cfg, Cause::Loss, 75_000);
+        dctcp.on_congestion_event(&settings, Cause::Loss, 75_000);
         assert_eq!(dctcp.window(), 37_500, "a loss");
     }
 }

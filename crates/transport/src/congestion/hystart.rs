@@ -3,8 +3,9 @@
 
 use weft_units::{Duration, Time, params, words};
 
-use super::{Ack, Window};
-use crate::config::{Config, LossRecovery};
+use super::controller::Ack;
+use super::settings::Settings;
+use super::window::Window;
 use crate::seq::before;
 
 /// Rounds of conservative slow start (RFC 9406, CSS_ROUNDS).
@@ -94,11 +95,17 @@ impl HyStart {
     }
 
     /// Processes a round-trip sample. Sets the threshold to the window when slow start should end.
-    pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, least: u64) {
+    pub(super) fn classic(
+        &mut self,
+        settings: &Settings<'_, Parameters>,
+        window: &mut Window,
+        ack: &Ack,
+        least: u64,
+    ) {
         let rtt = ack.rtt;
-        if ack.now.saturating_since(self.last_ack) <= cfg.congestion.cubic.hystart.ack_delta {
+        if ack.now.saturating_since(self.last_ack) <= settings.own.ack_delta {
             self.last_ack = ack.now;
-            let limit = match (cfg.congestion.cubic.hystart.half_train, cfg.pacing) {
+            let limit = match (settings.own.half_train, settings.paced) {
                 (false, _) => least,
                 (true, false) => (least + train_slack(window, ack.srtt)) / 2,
                 // Linux: pacing delays segments by up to half a round trip.
@@ -106,18 +113,16 @@ impl HyStart {
             };
             self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
         }
-        let counts = self.samples < cfg.congestion.cubic.hystart.min_samples;
+        let counts = self.samples < settings.own.min_samples;
         // ns-3 takes the minimum of the first samples only, Linux since 5.9 that of the whole round.
-        if (counts || cfg.loss_recovery != LossRecovery::Ns3v37) && (self.current == 0 || rtt < self.current)
-        {
+        if (counts || !settings.as_ns3) && (self.current == 0 || rtt < self.current) {
             self.current = rtt;
         }
         if counts {
             self.samples += 1;
         } else {
-            let (low, high) =
-                (cfg.congestion.cubic.hystart.delay_min.ps(), cfg.congestion.cubic.hystart.delay_max.ps());
-            let part = if cfg.congestion.cubic.hystart.half_train { least / 8 } else { least };
+            let (low, high) = (settings.own.delay_min.ps(), settings.own.delay_max.ps());
+            let part = if settings.own.half_train { least / 8 } else { least };
             self.found |= self.current > least + part.clamp(low, high.max(low));
         }
         if self.found {
@@ -126,7 +131,7 @@ impl HyStart {
     }
 
     /// Processes a round-trip sample in slow start (RFC 9406, section 4.2).
-    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
+    pub(super) fn plus_plus(&mut self, settings: &Settings<'_, Parameters>, window: &mut Window, ack: &Ack) {
         if !self.in_round || before(self.end, ack.una) {
             if self.in_round && self.conservative == 0 {
                 self.baseline = self.current;
@@ -145,7 +150,7 @@ impl HyStart {
             self.current = ack.rtt;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.samples >= cfg.congestion.cubic.hystart.min_samples && self.baseline > 0 {
+        if self.samples >= settings.own.min_samples && self.baseline > 0 {
             if self.conservative == 0 {
                 let threshold = (self.baseline / 8).clamp(PLUS_PLUS_DELAY.0, PLUS_PLUS_DELAY.1);
                 if self.current >= self.baseline + threshold {
@@ -177,6 +182,7 @@ mod tests {
     use weft_units::Duration;
 
     use super::*;
+    use crate::config::Config;
 
     fn ack(at_us: u64, una: u32, high: u32, rtt: u64) -> Ack {
         let now = Time::from_ps(at_us * 1_000_000);
@@ -190,11 +196,12 @@ mod tests {
             [("ns3-3.37", false, 100), ("linux", false, 377), ("linux", true, 755)]
         {
             let cfg = Config { pacing, ..Config::profile(profile).unwrap() };
+            let settings = cfg.settings_with(&cfg.congestion.cubic.hystart);
             let mut hystart = HyStart::default();
             let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
             hystart.round(&ack(1000, 1, 20_000, 0));
             for (at, ends) in [(1000 + limit, false), (1001 + limit, true)] {
-                hystart.classic(&cfg, &mut window, &ack(at, 1000, 20_000, 100_000_000), 100_000_000);
+                hystart.classic(&settings, &mut window, &ack(at, 1000, 20_000, 100_000_000), 100_000_000);
                 assert_eq!(hystart.found, ends, "{profile}, pacing {pacing}, {at} us");
             }
             assert_eq!(window.ssthresh, 20_000);
@@ -206,6 +213,7 @@ mod tests {
         for (profile, leaves) in [("linux", false), ("ns3-3.37", true)] {
             let mut cfg = Config::profile(profile).unwrap();
             cfg.congestion.cubic.hystart.ack_delta = Duration::ZERO;
+            let settings = cfg.settings_with(&cfg.congestion.cubic.hystart);
             let mut hystart = HyStart::default();
             let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
             hystart.round(&ack(1000, 1, 20_000, 0));
@@ -214,7 +222,7 @@ mod tests {
             for (n, rtt) in samples.enumerate() {
                 let ack = ack(2000 + n as u64 * 10_000, 1000, 20_000, rtt);
                 // The ninth equals the overall minimum.
-                hystart.classic(&cfg, &mut window, &ack, 10 * ms);
+                hystart.classic(&settings, &mut window, &ack, 10 * ms);
             }
             assert_eq!(hystart.found, leaves, "{profile}");
         }
@@ -224,10 +232,11 @@ mod tests {
     fn rising_delay_slows_slow_start_to_a_quarter_and_falling_delay_takes_it_back() {
         let cfg = Config::profile("linux").unwrap();
         let ms = 1_000_000_000;
+        let settings = cfg.settings_with(&cfg.congestion.cubic.hystart);
         let mut hystart = HyStart::default();
         let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
         let mut grow = |at, una, high, rtt| {
-            hystart.plus_plus(&cfg, &mut window, &ack(at, una, high, rtt));
+            hystart.plus_plus(&settings, &mut window, &ack(at, una, high, rtt));
             hystart.growth(1000)
         };
         for i in 0..10 {

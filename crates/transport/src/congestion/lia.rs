@@ -1,9 +1,9 @@
 //! [`Lia`]: linked increases (RFC 6356). All subflows together grow like one TCP on the best path.
 
-use super::controller::state_in;
+use super::controller::{Ack, Cause, Controller, Path, state_in};
 use super::coupled::Coupled;
-use super::{Ack, Cause, Controller, Path, Window};
-use crate::config::Config;
+use super::settings::Settings;
+use super::window::Window;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
@@ -15,17 +15,19 @@ pub(crate) struct Lia {
 }
 
 impl Controller for Lia {
+    type Own = ();
+
     state_in!(coupled.window);
 
     #[inline(never)]
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        let Some(bytes) = self.coupled.slow_start(cfg, ack) else { return };
-        let per_byte = self.growth(f64::from(self.window()), f64::from(cfg.segment()));
-        self.coupled.grow(cfg, per_byte * f64::from(bytes));
+    fn on_ack(&mut self, settings: &Settings<'_, ()>, ack: &Ack) {
+        let Some(bytes) = self.coupled.slow_start(settings, ack) else { return };
+        let per_byte = self.growth(f64::from(self.window()), f64::from(settings.segment));
+        self.coupled.grow(settings, per_byte * f64::from(bytes));
     }
 
-    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, flight: u32) {
-        self.coupled.reduce(cfg, flight / 2);
+    fn on_congestion_event(&mut self, settings: &Settings<'_, ()>, _cause: Cause, flight: u32) {
+        self.coupled.reduce(settings, flight / 2);
     }
 
     /// RFC 6356, section 3, (2).
@@ -38,7 +40,7 @@ impl Controller for Lia {
 }
 
 impl Lia {
-    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+    pub(super) fn new(_settings: &Settings<'_, ()>, window: Window) -> Self {
         Self { coupled: Coupled::new(window), share: 0.0 }
     }
 
@@ -52,6 +54,7 @@ impl Lia {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     fn path(window: f64, rtt: f64) -> Path {
         Path { window, rtt, between_losses: 0.0 }
@@ -59,7 +62,7 @@ mod tests {
 
     fn lia() -> Lia {
         let cfg = Config::profile("linux").unwrap();
-        Lia::new(&cfg, Window::new(&cfg))
+        Lia::new(&cfg.settings_with(&()), cfg.new_window())
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! ToN 2013; draft-khalili-mptcp-congestion-control-05). Like LIA, and in addition shifts window from the paths with
 //! the largest windows to the best paths.
 
-use super::controller::state_in;
+use super::controller::{Ack, Cause, Controller, Path, state_in};
 use super::coupled::Coupled;
-use super::{Ack, Cause, Controller, Path, Window};
-use crate::config::Config;
+use super::settings::Settings;
+use super::window::Window;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
@@ -21,18 +21,20 @@ pub(crate) struct Olia {
 }
 
 impl Controller for Olia {
+    type Own = ();
+
     state_in!(coupled.window);
 
     #[inline(never)]
-    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
-        let Some(bytes) = self.coupled.slow_start(cfg, ack) else { return };
-        let per_byte = self.growth(f64::from(self.window()), f64::from(cfg.segment()));
-        self.coupled.grow(cfg, per_byte * f64::from(bytes));
+    fn on_ack(&mut self, settings: &Settings<'_, ()>, ack: &Ack) {
+        let Some(bytes) = self.coupled.slow_start(settings, ack) else { return };
+        let per_byte = self.growth(f64::from(self.window()), f64::from(settings.segment));
+        self.coupled.grow(settings, per_byte * f64::from(bytes));
     }
 
-    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, flight: u32) {
+    fn on_congestion_event(&mut self, settings: &Settings<'_, ()>, _cause: Cause, flight: u32) {
         self.lost();
-        self.coupled.reduce(cfg, flight / 2);
+        self.coupled.reduce(settings, flight / 2);
     }
 
     fn on_paths(&mut self, paths: &[Path], own: usize, acked: u64) {
@@ -69,7 +71,7 @@ impl Controller for Olia {
 }
 
 impl Olia {
-    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+    pub(super) fn new(_settings: &Settings<'_, ()>, window: Window) -> Self {
         Self { coupled: Coupled::new(window), marks: [0; 3], share: 0.0, alpha: 0.0 }
     }
 
@@ -90,6 +92,7 @@ impl Olia {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     fn path(window: f64, between_losses: f64) -> Path {
         Path { window, rtt: 0.1, between_losses }
@@ -97,7 +100,7 @@ mod tests {
 
     fn olia() -> Olia {
         let cfg = Config::profile("linux").unwrap();
-        Olia::new(&cfg, Window::new(&cfg))
+        Olia::new(&cfg.settings_with(&()), cfg.new_window())
     }
 
     fn alphas(paths: &[Path]) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! [`Window`]: the congestion window and the slow-start threshold. Each controller owns one; other modules only read it.
 
-use crate::config::{Config, WindowGrowth};
-use crate::segment::{LARGEST_WINDOW, window};
+use super::settings::{Settings, WindowGrowth};
+use crate::segment::LARGEST_WINDOW;
 
 /// The state of every controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,13 +13,6 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of a new connection.
-    #[cold]
-    pub(crate) fn new(cfg: &Config) -> Self {
-        let cwnd = u64::from(cfg.initial_window) * u64::from(cfg.mss);
-        Self { cwnd: window(cwnd), ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32 }
-    }
-
     /// Bytes that may be in flight.
     #[inline]
     pub(crate) fn cwnd(&self) -> u32 {
@@ -41,23 +34,23 @@ impl Window {
     /// Whether `flight` bytes used it. RFC 9438, section 5.8: a window that does not limit the sender carries no
     /// information about the network.
     #[inline]
-    pub(crate) fn was_used(&self, cfg: &Config, flight: u32) -> bool {
+    pub(crate) fn was_used(&self, segment: u32, flight: u32) -> bool {
         if self.in_slow_start() {
             self.cwnd < flight.saturating_mul(2)
         } else {
-            flight.saturating_add(cfg.segment()) > self.cwnd
+            flight.saturating_add(segment) > self.cwnd
         }
     }
 
     /// Grows in slow start for `bytes` acknowledged. Returns the bytes left for congestion avoidance, `None` if slow
     /// start used them all.
     #[inline]
-    pub fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
+    pub fn slow_start<P>(&mut self, settings: &Settings<'_, P>, bytes: u32) -> Option<u32> {
         if !self.in_slow_start() {
             return Some(bytes);
         }
-        let mss = cfg.segment();
-        let used = match cfg.window_growth {
+        let mss = settings.segment;
+        let used = match settings.growth {
             WindowGrowth::PerByte => bytes.min(self.ssthresh - self.cwnd),
             WindowGrowth::PerAck if bytes >= mss => mss,
             WindowGrowth::PerAck => 0,

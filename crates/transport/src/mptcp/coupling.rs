@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::connection::Connection;
-use crate::congestion::{Controller, MptcpCongestion};
+use crate::congestion::MptcpCongestion;
 
 impl Connection {
     /// Passes all subflows to a subflow's controller.

@@ -10,7 +10,7 @@ use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 use super::connection::{Connection, Mode};
 use super::subflow::Stage;
 use super::{Capable, Config, Dss, Join, Options};
-use crate::congestion::Congestion;
+use crate::congestion::any::Congestion;
 use crate::endpoint::State;
 use crate::segment::{Flags, Segment};
 use crate::todo;

@@ -4,7 +4,7 @@ use weft_units::Time;
 
 use super::mapping::Mappings;
 use crate::config::Config;
-use crate::congestion::{Controller, Path};
+use crate::congestion::Path;
 use crate::endpoint::{Endpoint, State};
 use crate::sender::fact;
 use crate::todo;

@@ -14,7 +14,7 @@
 use weft_units::Time;
 
 use crate::config::{Config, LossRecovery};
-use crate::congestion::{Cause, Controller, Timeout};
+use crate::congestion::{Cause, Timeout};
 use crate::segment::Segment;
 use crate::sender::{Phase, Sender, fact};
 use crate::seq::{at_or_before, before, span};

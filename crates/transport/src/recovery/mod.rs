@@ -19,7 +19,6 @@ mod undo;
 use weft_units::Time;
 
 use crate::config::{Config, LossRecovery};
-use crate::congestion::Controller;
 use crate::departures::Piece;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Phase, Sender, Timer, fact};
@@ -85,7 +84,7 @@ impl Sender {
             event.rtt = rtt;
         }
         let controller = self.congestion.controller(cfg);
-        event.may_grow = !cfg.window_validation || controller.state().was_used(cfg, flight);
+        event.may_grow = !cfg.window_validation || controller.state().was_used(cfg.segment(), flight);
         controller.on_ack(cfg, &event);
         if !standard && self.is(fact::GUARD) && at_or_before(self.recover, ack) {
             self.clear(fact::GUARD);

@@ -17,7 +17,7 @@
 use weft_units::Time;
 
 use crate::config::Config;
-use crate::congestion::{Ack, Cause, Controller, Timeout};
+use crate::congestion::{Ack, Cause, Timeout};
 use crate::departures::Piece;
 use crate::news::News;
 use crate::segment::{Flags, Segment};

@@ -9,7 +9,7 @@ use super::ack_info::{AckInfo, is_dsack};
 use super::loss::{Frto, TailProbe};
 use super::{rack, tail_probe, timeout, undo};
 use crate::config::{Config, RttSource};
-use crate::congestion::{Ack, Cause, Controller};
+use crate::congestion::{Ack, Cause};
 use crate::departures::Piece;
 use crate::news::News;
 use crate::segment::{Flags, Segment};
@@ -359,7 +359,7 @@ fn change_window(
         _ if info.advanced > 0 && !stays => {
             let event = tx.ack_event(now, info.news.delivered, ack);
             let controller = tx.congestion.controller(cfg);
-            let used = controller.state().was_used(cfg, flight);
+            let used = controller.state().was_used(cfg.segment(), flight);
             let may_grow = !cfg.window_validation || used || tx.phase == Phase::Loss;
             controller.on_ack(cfg, &Ack { rtt: info.rtt, may_grow, ..event });
         }

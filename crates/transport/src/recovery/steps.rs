@@ -5,7 +5,7 @@ use weft_units::Time;
 use super::loss::{Frto, Loss, Undo};
 use crate::config::{Config, LossRecovery};
 use crate::congestion::CongestionControl;
-use crate::congestion::{Ack, Cause, Controller, Delivered};
+use crate::congestion::{Ack, Cause, Delivered};
 use crate::departures::Piece;
 use crate::send_order::SendOrder;
 use crate::sender::{Phase, Sender, fact};

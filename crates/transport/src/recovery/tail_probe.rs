@@ -5,7 +5,7 @@ use weft_units::Time;
 use super::ack_info::AckInfo;
 use super::loss::TailProbe;
 use crate::config::Config;
-use crate::congestion::{Cause, Controller};
+use crate::congestion::Cause;
 use crate::departures::Piece;
 use crate::sender::{Phase, Sender};
 use crate::seq::before;

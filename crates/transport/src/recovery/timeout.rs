@@ -6,7 +6,7 @@ use super::ack_info::AckInfo;
 use super::loss::Frto;
 use super::{rack, undo};
 use crate::config::Config;
-use crate::congestion::{Controller, Timeout};
+use crate::congestion::Timeout;
 use crate::sender::{Phase, Sender, fact};
 use crate::sent_segment::SACKED;
 use crate::seq::{at_or_before, before};

@@ -1,7 +1,6 @@
 //! Undoes reductions that were not necessary (RFC 3522, RFC 3708, RFC 4015).
 
 use crate::config::Config;
-use crate::congestion::Controller;
 use crate::sender::Sender;
 
 /// Undoes a reduction if all retransmissions were unnecessary, or if the `original` of a retransmitted segment arrived.

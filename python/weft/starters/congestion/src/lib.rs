@@ -3,7 +3,7 @@
 //! The window grows by `increase` segments when a window has been acknowledged, and a loss or mark leaves `kept` percent
 //! of the flight (Yang and Lam, "General AIMD congestion control", ICNP 2000). With 1 and 50, this is Reno.
 
-use weft_plugin::{Ack, Cause, Config, CongestionController, CustomController, ParamInfo, Window, params};
+use weft_plugin::{Ack, Cause, CongestionController, CustomController, ParamInfo, Settings, Window, params};
 
 weft_plugin::export!(congestion Aimd);
 
@@ -33,34 +33,40 @@ impl CongestionController for Aimd {
     const SOURCE: &'static str = "Yang and Lam, ICNP 2000";
     const PARAMS: &'static [ParamInfo] = Parameters::PARAMS;
 
-    fn new(config: &Config) -> Self {
-        Self { parameters: Parameters::of(&config.congestion.custom), counted: 0 }
+    fn new(settings: &Settings<'_>) -> Self {
+        Self { parameters: Parameters::of(settings.own), counted: 0 }
     }
 }
 
 impl CustomController for Aimd {
-    fn on_ack(&mut self, config: &Config, window: &mut Window, ack: &Ack) {
+    fn on_ack(&mut self, settings: &Settings<'_>, window: &mut Window, ack: &Ack) {
         if !ack.may_grow {
             return;
         }
         // Slow start uses the bytes up to the threshold.
-        let Some(bytes) = window.slow_start(config, ack.bytes) else { return };
+        let Some(bytes) = window.slow_start(settings, ack.bytes) else { return };
         self.counted = self.counted.saturating_add(bytes);
         if self.counted >= window.cwnd {
             self.counted = (self.counted - window.cwnd).min(window.cwnd);
-            window.grow(self.parameters.increase * config.segment());
+            window.grow(self.parameters.increase * settings.segment);
         }
     }
 
-    fn on_congestion_event(&mut self, config: &Config, window: &mut Window, _cause: Cause, flight: u32) {
+    fn on_congestion_event(
+        &mut self,
+        settings: &Settings<'_>,
+        window: &mut Window,
+        _cause: Cause,
+        flight: u32,
+    ) {
         let kept = u64::from(flight) * u64::from(self.parameters.kept) / 100;
-        window.reduce((kept as u32).max(2 * config.segment()));
+        window.reduce((kept as u32).max(2 * settings.segment));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weft_plugin::{Outcome, simulate_congestion};
+    use weft_plugin::{Config, Outcome, simulate_congestion};
 
     use super::*;
 
@@ -79,7 +85,12 @@ mod tests {
     fn a_loss_leaves_80_percent_of_the_flight() {
         let config = Config::profile("linux").unwrap();
         let mut window = Window { cwnd: 100_000, ssthresh: u32::MAX };
-        Aimd::new(&config).on_congestion_event(&config, &mut window, Cause::Loss, 50_000);
+        Aimd::new(&config.settings()).on_congestion_event(
+            &config.settings(),
+            &mut window,
+            Cause::Loss,
+            50_000,
+        );
         assert_eq!(window, Window { cwnd: 40_000, ssthresh: 40_000 });
     }
 }
