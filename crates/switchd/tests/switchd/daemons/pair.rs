@@ -1,8 +1,9 @@
 //! Two switches with a host each.
 
 use crate::daemons::switch::{Places, Switch};
-use crate::daemons::traffic::reaches;
+use crate::daemons::traffic::{Strays, reaches};
 use crate::net::{Netns, cable, host};
+use crate::wait::wait_for;
 
 /// Two switches, `l` and `r`, connected by links with the same name at both ends. Each has a host on its port `h`.
 pub struct Pair {
@@ -46,5 +47,14 @@ impl Pair {
     /// Whether the left host reaches the right one at this UDP port.
     pub fn reach(&self, port: u16) -> bool {
         reaches(&self.hosts[0], &self.hosts[1], &format!("10.0.0.2:{port}"))
+    }
+
+    /// Whether the left switch has handled datagrams of its host without any of them reaching the right host at this UDP
+    /// port.
+    pub fn is_parted(&self, left: &Switch<'_>, port: u16) -> bool {
+        let before = left.received("h");
+        let strays = Strays::send(&self.hosts[0], &self.hosts[1], &format!("10.0.0.2:{port}"));
+        wait_for("the switch has handled the datagrams", || left.received("h") >= before + Strays::COUNT);
+        strays.are_lost()
     }
 }

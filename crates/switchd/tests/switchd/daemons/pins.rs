@@ -135,7 +135,7 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
         links(places).iter().for_each(|pin| detach(pin));
         wait_for("it cannot be reattached", || switches[0].log().contains("cannot be reattached"));
         limit_files(1024);
-        wait_for("hosts reach each other", || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
         assert!(!switches[0].log().contains("pins of this switch were removed"), "{}", switches[0].log());
         let metrics = places.metrics("l");
         assert!(!metrics.contains("\nweft_switchd_restore_failures_total 0\n"), "{metrics}");

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
-use crate::wait::{comes, wait_for};
+use crate::wait::{DEADLINE, comes, wait_for};
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
@@ -145,7 +145,7 @@ pub fn refused(netns: &Netns, places: &Places, config: &str, flags: &[&str]) -> 
     let mut command = netns.command(SWITCHD);
     command.arg("--config").arg(&path).args(places.flags()).args(flags);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the daemon");
-    if !comes(Duration::from_secs(45), || child.try_wait().expect("a child").is_some()) {
+    if !comes(DEADLINE, || child.try_wait().expect("a child").is_some()) {
         child.kill().expect("a child");
     }
     child.wait_with_output().expect("a child")
@@ -294,11 +294,21 @@ impl<'a> Switch<'a> {
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
-    /// The role of a port.
-    pub fn role(&self, port: &str) -> String {
+    /// A property of a port.
+    fn of_port(&self, port: &str, what: &str) -> Value {
         let ports = self.show("ports");
         let found = ports.as_array().expect("a list").iter().find(|row| row["interface"] == port);
-        found.unwrap_or_else(|| panic!("no port {port}"))["role"].as_str().expect("a role").to_owned()
+        found.unwrap_or_else(|| panic!("no port {port}"))[what].clone()
+    }
+
+    /// The role of a port.
+    pub fn role(&self, port: &str) -> String {
+        self.of_port(port, "role").as_str().expect("a role").to_owned()
+    }
+
+    /// The number of frames that a port has received.
+    pub fn received(&self, port: &str) -> u64 {
+        self.of_port(port, "received_frames").as_u64().expect("a count")
     }
 
     /// Waits until ports have these roles.

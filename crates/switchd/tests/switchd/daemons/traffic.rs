@@ -1,14 +1,14 @@
 //! Traffic between hosts: counted datagrams, and TCP.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::net::{Netns, make_room};
-use crate::wait::{DEADLINE, Pace, wait_for, wait_for_more};
+use crate::wait::{DEADLINE, Pace, comes, wait_for, wait_for_more};
 
 /// A socket at `address` in the thread's namespace. A child that another test is starting inherits this test's sockets
 /// between fork and exec, so an address in use is waited for.
@@ -24,8 +24,8 @@ fn bound<S>(address: SocketAddr, bind: impl Fn(SocketAddr) -> io::Result<S>) -> 
     bound.expect("a port")
 }
 
-/// Whether one of three datagrams to `address` is echoed: the first datagram and the first echo may be lost to path
-/// exploration.
+/// Whether a datagram to `address` is echoed. One is sent each second until then: the first datagram and the first echo
+/// may be lost to path exploration.
 pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let address: SocketAddr = address.parse().expect("an address");
     let echo = to_host.run(move || bound(address, UdpSocket::bind));
@@ -44,10 +44,43 @@ pub fn reaches(from: &Netns, to_host: &Netns, address: &str) -> bool {
     let socket = from.run(move || UdpSocket::bind(any).expect("a socket"));
     socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a time");
     let back =
-        (0..3).any(|_| socket.send_to(b"there?", address).is_ok() && socket.recv(&mut [0; 64]).is_ok());
+        comes(DEADLINE, || socket.send_to(b"there?", address).is_ok() && socket.recv(&mut [0; 64]).is_ok());
     over.store(true, Ordering::Relaxed);
     answering.join().expect("the echo");
     back
+}
+
+/// Sends datagrams, which may be lost.
+pub fn send_datagrams(from: &Netns, address: &str, count: u64) {
+    let socket = from.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
+    for _ in 0..count {
+        socket.send_to(b"datagram", address).expect("it is sent");
+    }
+}
+
+/// Datagrams that must not arrive. A later event shows that the switch has handled them.
+pub struct Strays(UdpSocket);
+
+impl Strays {
+    /// Many more than the other frames that a host sends meanwhile.
+    pub const COUNT: u64 = 20;
+
+    /// Sends them at once, to a station whose address is known.
+    pub fn send(from: &Netns, to_host: &Netns, text: &str) -> Self {
+        let address: SocketAddrV4 = text.parse().expect("an address");
+        let listening = to_host.run(move || bound(address.into(), UdpSocket::bind));
+        listening.set_nonblocking(true).expect("a socket");
+        let (ip, number) = (address.ip(), address.ip().octets()[3]);
+        from.ip(&format!("neigh replace {ip} lladdr 02:00:00:00:00:{number:02x} dev eth0"));
+        send_datagrams(from, text, Self::COUNT);
+        from.ip(&format!("neigh del {ip} dev eth0"));
+        Self(listening)
+    }
+
+    /// Whether none has arrived.
+    pub fn are_lost(self) -> bool {
+        self.0.recv(&mut [0; 64]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    }
 }
 
 /// Datagrams from one host to another, at most one in each interval.
@@ -129,7 +162,7 @@ impl Connection {
     /// Sends bytes from the client to the server and waits for all of them.
     pub fn send(&mut self, bytes: usize) {
         let mut server = self.server.try_clone().expect("a socket");
-        server.set_read_timeout(Some(Duration::from_secs(30))).expect("a time");
+        server.set_read_timeout(Some(DEADLINE)).expect("a time");
         let reading = std::thread::spawn(move || {
             let (mut buffer, mut left) = (vec![0; 1 << 16], bytes);
             while left > 0 {

@@ -14,7 +14,7 @@ use weft_switchd::Mode;
 
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
-use crate::daemons::traffic::{Connection, Load, reaches};
+use crate::daemons::traffic::{Connection, Load, reaches, send_datagrams};
 use crate::net::{Netns, host};
 use crate::wait::{Pace, wait_for};
 use frames::Frames;
@@ -200,7 +200,7 @@ fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
         }
         // As with any learning switch, an address is on the port that last used it. Each host's next frame,
         // even if lost, restores its own address.
-        reaches(&first, &second, "10.0.0.2:7");
+        send_datagrams(&first, "10.0.0.2:7", 1);
         assert!(reaches(&second, &first, "10.0.0.1:7"));
         assert!(reaches(&first, &second, "10.0.0.2:7"));
     }
