@@ -11,7 +11,7 @@ use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
-use crate::wait::{settle, wait_for};
+use crate::wait::{DEADLINE, settle, wait_for};
 
 /// Longer than [`SETTLE`], for which a switch expects copies of a flood, by the clock of its program.
 const SETTLED: Duration = Duration::from_nanos(SETTLE.ps() / 1_000 + 10_000_000);
@@ -33,7 +33,7 @@ fn gratuitous(from: [u8; 6], number: u8) -> Vec<u8> {
 /// Sends a frame once from one end; returns whether it arrives at another.
 fn passes(from: &End<'_>, to: &End<'_>, frame: &[u8]) -> bool {
     assert!(send(&from.socket, frame));
-    to.sees(frame, Instant::now()).is_some()
+    to.sees(frame, Instant::now(), DEADLINE).is_some()
 }
 
 #[test]

@@ -9,13 +9,13 @@ mod unknown;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
 
 use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Settings};
 use weft_switching::exploration::Exploration;
 
 use crate::net::{Netns, cable};
+use crate::wait::DEADLINE;
 use packet::{Segment, is_complete, own_is_clean, path_type};
 use switch::Switch;
 use tap::{Frame, Tap};
@@ -195,9 +195,8 @@ fn a_real_connection_carries_data_over_explored_paths() {
         let sent: Vec<u8> = (0..BYTES).map(|at| ((at * 7) >> 3) as u8).collect();
         let copy = sent.clone();
         let client = row.hosts[0].spawn(move || {
-            let mut stream =
-                TcpStream::connect_timeout(&address.parse().expect("an address"), Duration::from_secs(5))?;
-            stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+            let mut stream = TcpStream::connect_timeout(&address.parse().expect("an address"), DEADLINE)?;
+            stream.set_read_timeout(Some(DEADLINE))?;
             stream.write_all(&copy)?;
             stream.shutdown(std::net::Shutdown::Write)?;
             let mut back = Vec::new();

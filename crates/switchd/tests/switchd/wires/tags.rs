@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::time::Duration;
 
 use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
 use weft_switchd::Mode;
@@ -14,7 +13,7 @@ use weft_units::PortId;
 use weft_wire::{Tag, TagWidth, TaggedFrame};
 
 use crate::net::Netns;
-use crate::wait::wait_for;
+use crate::wait::{DEADLINE, wait_for};
 use crate::wires::packet::{self, Segment};
 use crate::wires::switch::Switch;
 use crate::wires::tap::{Frame, Tap};
@@ -163,14 +162,16 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
         row.fabric
             .sh(&format!("tc class add dev s2b parent {MAJOR}: classid {MAJOR}:{class} htb rate 1gbit"));
     }
+    let patience = DEADLINE.as_secs();
+    let ping = |words: &str| row.hosts[0].sh(&format!("ping -i 0.05 -W {patience} {words}"));
     // ARP and neighbour discovery follow the rules; nothing is flooded.
     for address in ["10.0.0.2", "fd00::2"] {
-        row.hosts[0].sh(&format!("ping -c 3 -i 0.05 -W 5 -s 1400 {address}"));
+        ping(&format!("-c 3 -s 1400 {address}"));
     }
-    row.hosts[0].sh("ping -c 2 -i 0.05 -W 5 -M do -s 1472 10.0.0.2");
+    ping("-c 2 -M do -s 1472 10.0.0.2");
     for address in ["10.0.0.2:90", "[fd00::2]:90"] {
         let socket = row.hosts[1].run(move || UdpSocket::bind(address)).expect("a free port");
-        socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a socket");
+        socket.set_read_timeout(Some(DEADLINE)).expect("a socket");
         row.hosts[0]
             .run(move || {
                 let socket = UdpSocket::bind(if address.starts_with('[') { "[::]:0" } else { "0.0.0.0:0" })?;
@@ -208,12 +209,12 @@ fn transfer(row: &Row<Steered>, address: &'static str, bytes: usize) -> Result<u
     let listener = row.hosts[1].run(move || TcpListener::bind(address)).map_err(|error| error.to_string())?;
     let server = row.hosts[1].spawn(move || {
         let (stream, _) = listener.accept()?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(DEADLINE))?;
         std::io::copy(&mut stream.take(bytes as u64), &mut std::io::sink())
     });
     let client = row.hosts[0].spawn(move || {
         let mut stream = TcpStream::connect(address)?;
-        stream.set_write_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_write_timeout(Some(DEADLINE))?;
         stream.write_all(&vec![7; bytes])
     });
     client.join().expect("no panic").map_err(|error| error.to_string())?;

@@ -2,11 +2,11 @@
 
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::Duration;
 
 use rustix::net::{SendFlags, eth, send, sockopt};
 
 use crate::net::{Netns, enable};
+use crate::wait::DEADLINE;
 
 /// The position of a checksum left to offload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,8 +40,7 @@ impl Tap {
         let socket = netns.packets(interface, Some(eth::ALL));
         enable(&socket, libc::PACKET_VNET_HDR);
         enable(&socket, libc::PACKET_AUXDATA);
-        let patience = Some(Duration::from_secs(2));
-        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, patience).expect("a socket");
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(DEADLINE)).expect("a socket");
         Self(socket)
     }
 
@@ -62,7 +61,7 @@ impl Tap {
         assert_eq!(send(&self.0, &bytes, SendFlags::empty()), Ok(bytes.len()));
     }
 
-    /// The next frame for which `wanted` returns true; `None` after 2 s without a frame.
+    /// The next frame for which `wanted` returns true; `None` after [`DEADLINE`] without a frame.
     pub fn next(&self, wanted: impl Fn(&[u8]) -> bool) -> Option<Frame> {
         loop {
             let frame = self.receive()?;

@@ -12,7 +12,8 @@ use super::send;
 use crate::net::{Netns, make_room};
 use crate::wait::Pace;
 
-/// The timeout of a probe.
+/// The timeout of a probe, a thousand times as long as one takes. A lost probe takes this long, and a flood only lasts
+/// seconds: with a longer timeout, few probes would be sent during it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The interval between rounds. A round adds 5 stations and starts 10 floods at each end, and a switch accepts 100
@@ -43,10 +44,10 @@ impl<'a> End<'a> {
         [2, 0, self.side, a, b, c]
     }
 
-    /// The time from `began` until a frame arrives unchanged; `None` if it does not.
-    pub fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
+    /// The time from `began` until a frame arrives unchanged; `None` if it does not within `patience`.
+    pub fn sees(&self, frame: &[u8], began: Instant, patience: Duration) -> Option<Duration> {
         let mut buffer = [0_u8; 2048];
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < patience {
             let received = recv(&self.socket, &mut buffer, RecvFlags::empty());
             if received.is_ok_and(|(length, _)| buffer[..length] == *frame) {
                 return Some(began.elapsed());
@@ -79,7 +80,7 @@ impl<'a> Probes<'a> {
         frame.resize(frame.len().max(60), 0);
         let began = Instant::now();
         assert!(send(&self.ends[from].socket, &frame), "{}", std::io::Error::last_os_error());
-        self.ends[1 - from].sees(&frame, began)
+        self.ends[1 - from].sees(&frame, began, PATIENCE)
     }
 
     /// Sends a request to a group and the reply to the requester; returns the time both take.
