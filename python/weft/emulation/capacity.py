@@ -28,7 +28,7 @@ _WARN, _REFUSE = 0.5, 1.5
 """Shares of the machine's capacity above which a run gets a warning or is refused."""
 _FIRST = -20
 """The highest priority (nice(2))."""
-_BUSY = 0.9
+BUSY = 0.9
 """Share of CPU time in use or stolen from which a sample counts as saturated."""
 _SATURATED = 0.05
 """Share of saturated samples from which a run counts as saturated."""
@@ -148,7 +148,7 @@ class Processors:
         """
         busy = [sample[0] for sample in self._samples] or [0.0]
         stolen = [sample[1] for sample in self._samples] or [0.0]
-        full = sum(share >= _BUSY for share in busy) / len(busy)
+        full = sum(share >= BUSY for share in busy) / len(busy)
         return {
             "cores": os.cpu_count(),
             "mean_busy": sum(busy) / len(busy),
