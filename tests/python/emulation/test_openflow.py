@@ -12,7 +12,7 @@ from weft.emulation.openflow import datapath_ids
 
 SETUP = """
 from pathlib import Path
-from waiting import until
+from waiting import PATIENCE_S, NeverError, until
 from weft.emulation import iperf, mptcp
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
@@ -58,18 +58,28 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
         with OpenFlowNetwork(plan, subflows=4, openers=["a"]) as network:
             rules(network, [network.address("a"), *mptcp.aliases(network.address("a"), 4)])
             flows = []
-            def look():
+            def joined():
+                with entered(network.namespaces["b"]):
+                    return mptcp.counters()["MPJoinAckRx"]
+            def looked(seconds):
                 def carried():
                     with entered(network.namespaces["a"]):
                         flows[:] = mptcp.subflows(iperf.PORT)
                     return sum(flow.acknowledged_bytes > 100_000 for flow in flows) == 4
-                until("four subflows carry data", carried, state=lambda: flows)
-            found = iperf.transfer(
-                network.namespaces["a"], network.namespaces["b"], network.address("b"), 3.0,
-                congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=look,
-            )
-            with entered(network.namespaces["b"]):
-                joins = mptcp.counters()["MPJoinAckRx"]
+                until("four subflows carry data", carried, state=lambda: flows, patience_s=seconds)
+            def transferred(seconds):
+                return iperf.transfer(
+                    network.namespaces["a"], network.namespaces["b"], network.address("b"), seconds,
+                    congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=lambda: looked(seconds),
+                )
+            joins = -joined()
+            try:
+                found = transferred(3.0)
+            except NeverError:
+                # The machine is busy: the transfer ends before four subflows carry data.
+                joins = -joined()
+                found = transferred(PATIENCE_S)
+            joins += joined()
             most = max(flows, key=lambda flow: flow.acknowledged_bytes).connection
             seen = {
                 "bps": found.mean_bps(), "joins": joins,
