@@ -54,13 +54,17 @@ fn marks(outcome: &Outcome) -> u64 {
     outcome.report.links.iter().map(|link| link.counters.marks).sum()
 }
 
+/// A scheme whose choices depend on the packets that wait.
+const LOOKS_AT_QUEUES: &str = "drill";
+
 #[test]
 fn tcp_says_the_same_with_any_number_of_threads() {
     let queues = queues();
     for (number, queue) in queues.iter().enumerate() {
         let (has_red, fabric) = (queue.red.is_some(), leaf_spine(queue.clone()));
-        // Each scheme runs with one of the queues.
-        for name in running_on(&fabric).skip(number).step_by(queues.len()) {
+        // Each scheme runs with one of the queues, and one that looks at queues with all of them.
+        let names = running_on(&fabric).filter(|name| *name != LOOKS_AT_QUEUES);
+        for name in names.skip(number).step_by(queues.len()).chain([LOOKS_AT_QUEUES]) {
             let mut trial = disturbed(busy(&fabric, scheme(name), profile("dctcp")));
             for (number, flow) in trial.flows.iter_mut().enumerate() {
                 flow.dscp = [0, 46, 26][number % 3];
