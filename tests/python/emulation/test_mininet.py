@@ -18,6 +18,7 @@ def test_the_switch_for_any_mininet_waits_as_long_as_an_emulation():
     assert f"\nREADY_S = {READY_S}\n" in CUSTOM.read_text()
 
 
+# Two of the modes that need no routes; each test waits for a hold time of ten seconds.
 @pytest.mark.parametrize("mode", ["arp-path", "tcp-path"])
 def test_mn_pings_across_a_tree_of_our_switches(switches, mode):
     if shutil.which("mn") is None:

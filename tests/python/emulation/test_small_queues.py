@@ -59,6 +59,7 @@ switch.terminate()
 """
 
 
+# One mode with routes, and one that explores.
 @pytest.mark.parametrize("mode", ["ecmp", "tcp-path"])
 def test_a_switch_lets_go_of_the_senders_socket(switches, mode):
     in_flight, counted_bytes = in_jail(f"MODE, SENDER = {mode!r}, {SENDER!r}\n", NETWORK, SENDING)

@@ -202,6 +202,7 @@ fn two_cables_to_one_host_or_switch_are_both_used() {
         }
     }
     let fabric = builder.build().unwrap();
+    // One scheme that divides flows evenly, and one that divides frames.
     for name in ["ecmp", "spray"] {
         network(&fabric, &scheme(name), SEED, |net| {
             let mut used = vec![0; fabric.links().len()];
@@ -241,6 +242,7 @@ fn a_frame_to_nowhere_is_dropped_for_want_of_a_route() {
 fn flows_leave_a_failed_cable_and_come_back_to_their_paths_when_it_heals() {
     let fabric = build::fat_tree(4, &LinkSpec::default(), &LinkSpec::default()).unwrap();
     let down = fabric.link_named("e0-a1").unwrap();
+    // Schemes whose choice depends on nothing but the flow and the routes.
     for name in ["ecmp", "single_path"] {
         network(&fabric, &scheme(name), SEED, |net| {
             let all = |net: &mut dyn Network| -> Vec<Vec<End>> {

@@ -20,6 +20,7 @@ fn path(fabric: &Fabric, outcome: &Outcome, flow: usize) -> Vec<String> {
 #[test]
 fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
     let fabric = fabric();
+    // Schemes that keep a flow on one path.
     for name in ["ecmp", "single_path", "spanning_tree"].into_iter().chain(exploring()) {
         let outcome = Trial::linux(&fabric, name).flow(0, 2, 1 << 20, MS(1)).run();
         let found = path(&fabric, &outcome, 0);

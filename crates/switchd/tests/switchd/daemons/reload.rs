@@ -29,6 +29,7 @@ fn refused(switch: &Switch<'_>) -> Value {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_port_that_is_taken_from_the_fabric_becomes_a_host_port_and_a_fabric_port_again() {
+    // One mode that explores, one with routes, one with gates.
     for mode in ["tcp-path", "ecmp", "tag-forward"] {
         let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
         cable((&left, "a"), (&right, "a"));
