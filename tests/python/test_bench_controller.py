@@ -63,7 +63,7 @@ def test_a_controller_that_never_finds_the_fabric_is_refused_with_how_far_it_cam
 @pytest.mark.long
 @pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
 def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
-    document, _ = quick_run(tmp_path, "controller", "--connections", "100", "--memory", "300", limit_s=300)
+    document, _ = quick_run(tmp_path, "controller", "--connections", "100", "--memory", "300")
     figures = document["load"]["figures"]
     assert set(figures["closed"]) == {*load.CONTROLLERS, "of_the_yardstick"}
     for name in load.CONTROLLERS:

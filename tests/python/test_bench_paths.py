@@ -39,7 +39,7 @@ def test_listing_is_given_up_and_what_is_left_is_estimated():
 @pytest.mark.long
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the example is not built (make bench-paths)")
 def test_it_runs_and_writes_what_it_shows(tmp_path):
-    figures, shown = quick_run(tmp_path, "path_sets", limit_s=300)
+    figures, shown = quick_run(tmp_path, "path_sets")
     assert list(figures["cases"]) == ["fat-tree k=8", "random, 200 nodes, 600 edges"]
     for name, case in figures["cases"].items():
         assert name in shown

@@ -27,7 +27,7 @@ def test_the_peak_memory_of_a_command_is_that_of_the_command():
 
 
 def test_the_benchmark_measures_every_command_without_and_with_aggregates(tmp_path):
-    figures, shown = quick_run(tmp_path, "results", limit_s=300)
+    figures, shown = quick_run(tmp_path, "results")
     assert figures["runs"] == 16
     # A sweep as that of a quick run.
     make(tmp_path / "sweep", *QUICK, print)

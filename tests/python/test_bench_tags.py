@@ -69,6 +69,6 @@ def test_a_small_run_measures_every_step_and_table(tmp_path):
         reason = f"missing: {program} (make bench-tags)"
     if reason:
         pytest.skip(reason)
-    costs = Costs.read(quick_run(tmp_path, "tags", limit_s=120)[0]["figures"])
+    costs = Costs.read(quick_run(tmp_path, "tags")[0]["figures"])
     assert len(costs.lookups["flow-table"]) == 2 * 2 * 4
     assert set(costs.steps) == set(product(("push", "forward", "pop"), (64, 1500)))

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from waiting import PATIENCE_S
 from weft.cli import app
 
 LUA = Path(__file__).parents[2] / "tools" / "wireshark" / "weft.lua"
@@ -50,7 +51,9 @@ def tshark(file: Path, *fields: str, where: str = "") -> list[list[str]]:
     options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-X", f"lua_script:{LUA}"]
     wanted = [word for field in fields for word in ("-e", field)]
     command = ["tshark", "-n", *options, "-r", str(file), "-T", "fields", "-E", "separator=/t", *wanted]
-    done = subprocess.run([*command, *(["-Y", where] if where else [])], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [*command, *(["-Y", where] if where else [])], capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert done.returncode == 0, done.stderr
     return [line.split("\t") for line in done.stdout.splitlines()]
 

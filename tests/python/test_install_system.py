@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "install-system.sh"
 TOOLS = "sh cat cut env find grep head make mkdir mktemp rm sed seq sort touch".split()  # noqa: SIM905
@@ -47,7 +49,7 @@ class Machine:
             env={"PATH": str(self.root / "bin"), "HOME": str(self.root / "home"), "TMPDIR": str(self.root / "tmp")},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
 

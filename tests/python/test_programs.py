@@ -34,7 +34,7 @@ def command(name: str) -> list[str]:
 
 def ran(name: str, *arguments: object, **settings: object) -> subprocess.CompletedProcess[str]:
     words = [*command(name), *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, **settings)
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **settings)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ main()
 @pytest.mark.parametrize("module", ["json", "weft._weft", "weft.cli", "typer", "weft.scenario", "weft.cli.tag_forward"])
 def test_ctrl_c_while_weft_imports_ends_it_quietly(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

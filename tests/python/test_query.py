@@ -92,7 +92,7 @@ def test_a_table_is_bounded_and_says_so(weft, sample_dir):
 
 def run(*words, **options):
     command = [sys.executable, "-m", "weft", "query", *map(str, words)]
-    return subprocess.run(command, capture_output=True, timeout=120, check=False, **options)
+    return subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False, **options)
 
 
 AS_CSV = "SELECT run, flow, 0 / 0 AS none, fct_s FROM flows ORDER BY ALL"
@@ -287,7 +287,7 @@ def test_a_failed_query_leaves_an_existing_file(weft, sample_dir, tmp_path):
 
 def test_a_reader_that_stops_ends_the_query(sample_dir):
     command = f"{sys.executable} -m weft query '{sample_dir}' 'FROM flows, range(1000)' --csv | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=PATIENCE_S, check=False)
     assert done.stdout.startswith(b"run,")
     assert not done.stderr
 

@@ -14,6 +14,7 @@ from distributed.cli import dask_scheduler, dask_worker
 
 from dask_processes import LOOPBACK
 from tiny import TINY
+from waiting import PATIENCE_S
 from weft.results import Results
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text()
@@ -55,7 +56,12 @@ def test_the_program_for_slurm_runs_where_sbatch_starts_jobs_on_this_machine(tmp
     environment["DASK_JOBQUEUE__SLURM__SCHEDULER_OPTIONS"] = repr(options)
     environment["DASK_JOBQUEUE__SLURM__WORKER_EXTRA_ARGS"] = repr([*LOOPBACK])
     done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert "'run_done'" in done.stdout

@@ -90,14 +90,14 @@ class Trickle(Connected):
         self.stall_s = 0.0
 
     def _send(self):
-        self.here.settimeout(60)
+        self.here.settimeout(PATIENCE_S)
         for _ in paced(0.05):
             if self._done.is_set():
                 return
             self.here.sendall(bytes(5000))
 
     def _receive(self):
-        self.there.settimeout(60)
+        self.there.settimeout(PATIENCE_S)
         before = time.monotonic()
         while not self._done.is_set():
             self.there.recv(65536)

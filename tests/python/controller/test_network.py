@@ -155,7 +155,7 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
                         try:
                             with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as one:
                                 # The kernel sends a SYN again after 1, 3, 7 and 15 s.
-                                one.settimeout(60)
+                                one.settimeout(PATIENCE_S)
                                 began = time.monotonic()
                                 one.connect((net.address("b"), 4000))
                                 took.append(time.monotonic() - began)

@@ -95,10 +95,12 @@ class Staying:
         assert self.process.wait(PATIENCE_S) == 0, self.said
 
 
-def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 30") -> int:
-    """The number of answered pings."""
+def pings(
+    network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05", patience_s: float = PATIENCE_S
+) -> int:
+    """The number of answered pings; waits `patience_s` for the last answers."""
     address = next(host.address for host in network.plan.hosts if host.name == destination)
-    said = network.hosts[source].cmd(f"ping -n {words} {address}")
+    said = network.hosts[source].cmd(f"ping -n -W {patience_s:g} {words} {address}")
     found = re.search(r"(\d+) received", said)
     assert found is not None, said
     return int(found[1])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE_S
+
 WIRE = Path(__file__).parents[3] / "crates" / "wire"
 STORED = {capture["name"]: capture for capture in json.loads((WIRE / "captures.json").read_text())["captures"]}
 SCENE = """
@@ -33,7 +35,7 @@ def test_the_kernel_does_it_again(root, scene):
         pytest.skip("this kernel has no Multipath TCP")
     command = [sys.executable, "-c", SCENE.format(scene)]
     environment = {**os.environ, "PYTHONPATH": str(WIRE)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     capture = json.loads(done.stdout)
     assert shape(capture) == shape(STORED[capture["name"]])

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE_S
+
 FOLDER = Path(__file__).parents[3] / "packaging" / "container"
 TOPOLOGY = FOLDER / "ring.clab.yml"
 NODE_KEYS = {"kind", "image", "binds", "entrypoint", "cmd", "exec", "env", "labels"}
@@ -51,7 +53,7 @@ def test_the_switches_of_the_topology_start_and_connect_its_hosts():
         pytest.skip("weft-switchd is not installed; run `make emulation`")
     alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     script = f"mount -t tmpfs tmpfs /run && exec {sys.executable} {Path(__file__).parent / 'clab.py'} {TOPOLOGY}"
-    done = subprocess.run([*alone, "sh", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*alone, "sh", "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     pings = [line for line in found if "from" in line]

@@ -23,12 +23,12 @@ def provisioned(switches):
     return in_jail(
         PROLOGUE,
         """
-        seen = {"before": pings(network, "h0", "h15", "-c 2 -i 0.05 -W 0.3")}
+        seen = {"before": pings(network, "h0", "h15", "-c 2 -i 0.05", patience_s=0.3)}
         seen["differs"] = tag_forward("show", FABRIC, code=1)[0].count("it has no gates")
         seen["first"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
         pairs = [("h0", "h1"), ("h0", "h2"), ("h0", "h15"), ("h15", "h0"), ("h5", "h9")]
         seen["pings"] = [pings(network, *pair) for pair in pairs]
-        seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 30 -s 1472 -M do")
+        seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -s 1472 -M do")
         seen["again"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
         seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
         for switch in ("e0", "c0"):
@@ -90,7 +90,7 @@ def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
         over = {}
         for core in ("c0", "c1", "c2", "c3"):
             over[core] = sent(network, core, 3)
-        assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 30") == 50
+        assert pings(network, "h0", "h15", "-c 50 -i 0.01") == 50
         core = max(over, key=lambda name: sent(network, name, 3) - over[name])
         down = "a6" if core in ("c0", "c1") else "a7"
         stream = Stream(network, "h0", "h15")
@@ -133,7 +133,7 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
         staying = Staying("--on-demand", "--verbose")
         rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
         before = rules()
-        first = pings(network, "h0", "h15", "-c 1 -W 30")
+        first = pings(network, "h0", "h15", "-c 1")
         after = rules()
         again = pings(network, "h0", "h15")
         # From an address that is no host's: no rule is made.
@@ -159,7 +159,7 @@ def test_switches_tag_and_choose_ways_as_the_scheme_says(switches):
         PROLOGUE.replace("build()", """build('width = "wide"\\nchoice = "spray"')"""),
         """
         outcome = json.loads(tag_forward("provision", FABRIC, "--width", "wide", "--json")[0])
-        answers = pings(network, "h0", "h15", "-c 50 -i 0.01 -W 30")
+        answers = pings(network, "h0", "h15", "-c 50 -i 0.01")
         cores = [sent(network, core, 3) for core in ("c0", "c1", "c2", "c3")]
         tell(failed=outcome["failed"], answers=answers, cores=cores)
         """,

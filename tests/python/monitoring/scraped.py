@@ -20,7 +20,7 @@ from typing import Any
 from fake import Switch
 from jails import sh
 from prometheus import FILES
-from waiting import NeverError, until
+from waiting import PATIENCE_S, NeverError, until
 
 API = "http://127.0.0.1:19090/api/v1"
 RUN = Path("/run")
@@ -48,7 +48,7 @@ def wait(what: str, condition: Callable[[], Any]) -> Any:
 
 def fetch(url: str) -> str:
     """The text behind an address."""
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
         text: str = answer.read().decode()
     return text
 
