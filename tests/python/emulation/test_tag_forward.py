@@ -13,6 +13,7 @@ from weft.results import Results
 
 PROLOGUE = """
 from tagged import FABRIC, Staying, Stream, begin, build, heard, pings, restart, sent, swapped, tag_forward
+from waiting import until
 network = build()
 """
 
@@ -133,7 +134,8 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
         staying = Staying("--on-demand", "--verbose")
         rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
         before = rules()
-        first = pings(network, "h0", "h15", "-c 1")
+        # A packet waits for a second: on a busy machine the rules may come later.
+        first = until("h15 answers", lambda: pings(network, "h0", "h15", "-c 1", patience_s=1.0))
         after = rules()
         again = pings(network, "h0", "h15")
         # From an address that is no host's: no rule is made.
