@@ -14,6 +14,7 @@ from pathlib import Path
 
 from weft.emulation import jail
 from weft.emulation.errors import EmulationError
+from weft.sockets import RUN_DIR
 
 INSIDE = "WEFT_BENCH_JAIL"
 PR_SET_PDEATHSIG = 1
@@ -59,5 +60,5 @@ def furnish() -> None:
     Raises `EmulationError` if a file system cannot be mounted.
     """
     jail.furnish()
-    for place in ("/run/netns", "/run/weft", "/run/lock"):
+    for place in ("/run/netns", RUN_DIR, "/run/lock"):
         Path(place).mkdir(parents=True)

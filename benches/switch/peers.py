@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from benches.switch.lab import BINARIES, Lab, LabError, Space, end, run, wait_for
+from weft.sockets import RUN_DIR
 
 MODES = ("arp-path", "tcp-path", "tfe", "ecmp", "spray")
-RUN = Path("/run/weft")
 PINS = Path("/sys/fs/bpf/weft")
 
 
@@ -98,25 +98,25 @@ class Weft(Switch):
     @property
     def socket(self) -> Path:
         """The daemon's control socket."""
-        return RUN / f"{self.name}.sock"
+        return RUN_DIR / f"{self.name}.sock"
 
     def start(self, ports: list[str]) -> None:
         """Writes the configuration and starts the daemon."""
         self.ports = ports
         names = ", ".join(f'"{port}"' for port in ports)
-        config = RUN / f"{self.name}.toml"
+        config = RUN_DIR / f"{self.name}.toml"
         config.write_text(f'name = "{self.name}"\nmode = "{self.mode}"\nports = [{names}]\n{self.settings}')
         self.launch()
 
     def launch(self) -> None:
         """Starts the daemon and waits for its control socket."""
-        command = [str(BINARIES / "weft-switchd"), "--config", str(RUN / f"{self.name}.toml")]
-        command += ["--run-dir", str(RUN), "--pin-dir", str(PINS)]
-        daemon = self.space.start(*command, log=RUN / f"{self.name}.log")
+        command = [str(BINARIES / "weft-switchd"), "--config", str(RUN_DIR / f"{self.name}.toml")]
+        command += ["--run-dir", str(RUN_DIR), "--pin-dir", str(PINS)]
+        daemon = self.space.start(*command, log=RUN_DIR / f"{self.name}.log")
         self.daemon = daemon
         wait_for(f"weft-switchd {self.name}", lambda: daemon.poll() is not None or self.serves())
         if daemon.poll() is not None:
-            raise LabError(f"weft-switchd {self.name} ended: {(RUN / f'{self.name}.log').read_text().strip()}")
+            raise LabError(f"weft-switchd {self.name} ended: {(RUN_DIR / f'{self.name}.log').read_text().strip()}")
 
     def serves(self) -> bool:
         """Whether the control socket accepts a connection."""

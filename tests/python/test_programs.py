@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import select
 import shutil
 import signal
@@ -15,6 +17,8 @@ import pytest
 
 from waiting import PATIENCE_S, until
 from weft import interpreter
+from weft.emulation import timeouts
+from weft.sockets import RUN_DIR
 
 RUST = ("weft-switchd", "weftctl", "weft-loadgen", "weft-pktgen")
 PROGRAMS = ("weft", *RUST)
@@ -113,6 +117,20 @@ def test_ctrl_c_while_weft_imports_ends_it_quietly(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("name", ["weft-switchd", "weftctl"])
+def test_the_daemon_and_its_client_default_to_the_directory_of_the_control_plane(name):
+    described = ran(name, "--help").stdout.partition("--run-dir")[2]
+    assert re.search(r"\[default: (.*?)\]", described)[1] == str(RUN_DIR)
+
+
+def test_the_switch_for_mininet_repeats_the_constants_of_weft():
+    source = Path(__file__).parents[2] / "python" / "weft" / "emulation" / "weft_mininet.py"
+    assigned = [one for one in ast.parse(source.read_text()).body if isinstance(one, ast.Assign)]
+    values = {one.targets[0].id: one.value for one in assigned}
+    repeated = [ast.literal_eval(values[name]) for name in ("RUN_DIR", "READY_S")]
+    assert repeated == [str(RUN_DIR), timeouts.READY_S]
 
 
 def debian_launcher(folder: Path) -> Path:

@@ -8,6 +8,7 @@ import typer
 
 from .._weft import OPENFLOW_PORT
 from ..catalogue import controller_settings
+from ..sockets import RUN_DIR
 from . import shell
 from .fabric import Order
 from .help_pages import Commands
@@ -65,7 +66,7 @@ class Shown(StrEnum):
 Control = Annotated[
     Path | None,
     typer.Option(
-        metavar="SOCKET", help="The controller's control socket (default: /run/weft/controller.sock for root)."
+        metavar="SOCKET", help=f"The controller's control socket (default: {RUN_DIR}/controller.sock for root)."
     ),
 ]
 

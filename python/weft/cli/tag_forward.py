@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from .. import files, quantity
 from ..labels import plural
+from ..sockets import RUN_DIR
 from ..tag_forward.errors import TagForwardError
 from . import shell
 from .help_pages import Commands
@@ -55,7 +56,6 @@ Hosts = Annotated[
 Sockets = Annotated[
     Path, typer.Option("--sockets", metavar="DIR", help="Directory of the daemons' control sockets, SWITCH.sock.")
 ]
-_RUN_DIR = Path("/run/weft")
 
 
 @app.callback()
@@ -119,7 +119,7 @@ def provision(
     width: Tag = Width.narrow,
     gates: Gates = None,
     hosts: Hosts = None,
-    sockets: Sockets = _RUN_DIR,
+    sockets: Sockets = RUN_DIR,
     watch: Annotated[
         bool,
         typer.Option(
@@ -179,7 +179,7 @@ def show(
     width: Tag = Width.narrow,
     gates: Gates = None,
     hosts: Hosts = None,
-    sockets: Sockets = _RUN_DIR,
+    sockets: Sockets = RUN_DIR,
     on_demand: Annotated[
         bool, typer.Option("--on-demand", help="Expect only rules of pairs that have sent packets.")
     ] = False,

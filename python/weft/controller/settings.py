@@ -15,6 +15,7 @@ from typing import Any
 
 from ..catalogue import controller_settings
 from ..labels import plural
+from ..sockets import RUN_DIR
 from ..topology import Fabric, network
 from .address import Address
 from .errors import ControllerError
@@ -189,6 +190,6 @@ def dpid_of(name: str) -> int | None:
 def default_control() -> Path:
     """The control socket of this user's controller."""
     if os.geteuid() == 0:
-        return Path("/run/weft/controller.sock")
+        return RUN_DIR / "controller.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     return Path(runtime or f"/tmp/weft-{os.geteuid()}") / "weft-controller.sock"

@@ -23,6 +23,8 @@ from mininet.node import Switch
 
 READY_S = 60.0
 """Timeout in seconds for a daemon to attach its program and respond: that of `timeouts.py`."""
+RUN_DIR = "/run/weft"
+"""Default directory of control sockets: that of `sockets.py`."""
 _LOOK_S = 0.05
 """Polling interval for a daemon that is not ready, in seconds."""
 _END_S = 5.0
@@ -74,7 +76,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         tier: int | None = None,
         parameters: dict[str, Any] | None = None,
         routes: dict[str, list[int]] | None = None,
-        run_dir: str = "/run/weft",
+        run_dir: str = RUN_DIR,
         pin_dir: str = "/sys/fs/bpf/weft",
         **params: Any,
     ) -> None:

@@ -42,7 +42,7 @@ struct Arguments {
     #[arg(long)]
     tier: Option<u8>,
     /// Directory of the control socket and the lock file
-    #[arg(long, value_name = "DIR", default_value = "/run/weft")]
+    #[arg(long, value_name = "DIR", default_value = Places::RUN)]
     run_dir: PathBuf,
     /// Directory where maps and attachments are pinned
     #[arg(long, value_name = "DIR", default_value = "/sys/fs/bpf/weft")]

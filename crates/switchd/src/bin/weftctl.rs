@@ -9,6 +9,7 @@ use hyper::Method;
 use serde_json::Value;
 use weft_switchd::as_line;
 use weft_switchd::ctl::{self, CaptureArgs, Client, ClientError, Output, TagCommand, event, table};
+use weft_switchd::daemon::Places;
 use weft_switchd::names::SwitchName;
 
 const EXAMPLES: &str = "\
@@ -40,7 +41,7 @@ struct Arguments {
     #[arg(long, value_name = "PATH", global = true)]
     socket: Option<PathBuf>,
     /// Directory of control sockets
-    #[arg(long, value_name = "DIR", default_value = "/run/weft", global = true)]
+    #[arg(long, value_name = "DIR", default_value = Places::RUN, global = true)]
     run_dir: PathBuf,
     /// Print JSON
     #[arg(long, global = true)]

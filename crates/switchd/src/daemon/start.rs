@@ -60,6 +60,9 @@ pub struct Places {
 }
 
 impl Places {
+    /// The default of `run`; `python/weft/sockets.py` has the same.
+    pub const RUN: &str = "/run/weft";
+
     /// The file of this kind (`sock`, `lock`, `interfaces`) of the switch `name` in the run directory.
     pub fn file(&self, name: &SwitchName, kind: &str) -> PathBuf {
         self.run.join(format!("{name}.{kind}"))
