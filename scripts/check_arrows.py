@@ -3,7 +3,7 @@
 `{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- plugin <-
 python`. Crates below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire`
 and `fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on
-`traffic`. `loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`.
+`fabric` and `traffic`. `loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`.
 """
 
 import json
@@ -37,7 +37,7 @@ STANDS_ON = {
     "weft-pcapng": set(),
     "weft-manual": set(),
     "weft-poller": set(),
-    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller", "weft-manual"},
+    "weft-loadgen": {"weft-units", "weft-fabric", "weft-traffic", "weft-poller", "weft-manual"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},
 }
 """Permitted dependencies of crates that must not use all lower layers."""

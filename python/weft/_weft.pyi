@@ -286,6 +286,9 @@ CAPTURE_LIMIT: str
 FRAMING: dict[str, int]
 """Bytes that a link of a scenario adds to an IP packet, by the name of its framing (`overhead`)."""
 
+MTU: int
+"""Bytes of the IP packet in a full Ethernet frame."""
+
 OPENFLOW_PORT: int
 """The TCP port of OpenFlow controllers."""
 

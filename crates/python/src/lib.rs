@@ -36,6 +36,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ARRIVED", weft_sim::results::ARRIVED)?;
     module.add("CAPTURE_LIMIT", run::CAPTURE_LIMIT.to_string())?;
     module.add("FRAMING", listing::framing())?;
+    module.add("MTU", weft_fabric::Overhead::MTU)?;
     module.add("OPENFLOW_PORT", weft_wire::openflow::PORT)?;
     module.add("WITHOUT_CONNECTIONS", listing::without_connections())?;
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;

@@ -22,7 +22,7 @@ SCHEMES = tuple(name for name, scheme in _SCHEMES.items() if scheme["linux_mode"
 FRAMING = _weft.FRAMING
 HEADER = 14
 """Bytes of an Ethernet header, which Linux counts in addition to the IP packet."""
-MTU = 1500
+MTU = _weft.MTU
 """Maximum packet size of hosts in bytes."""
 TAG: int = _SCHEMES["tag_forward"]["tag_bytes"]
 """Bytes that Tag-and-Forward adds to frames between switches."""

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use weft_fabric::Overhead;
 use weft_switching::exploration::Scope;
 use weft_units::{Duration, params};
 
@@ -22,7 +23,7 @@ params! {
         /// 1 at hosts, increasing upwards, 0: unknown; required by `exploration = "valley-free"`
         tier: u8 = 0, in 0..=u8::MAX;
         /// largest packet of hosts in bytes; ports with a smaller MTU are refused
-        mtu: u32 = 1500, in 576..=65_535;
+        mtu: u32 = Overhead::MTU as u32, in 576..=65_535;
     }
 }
 

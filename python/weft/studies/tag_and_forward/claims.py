@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from statistics import geometric_mean
 
 from ...emulation import openvswitch
+from ...emulation.plan import MTU
 from ...statistics import CONFIDENCE, Estimate, paired_ratio
 from ..base import settled
 from ..outcome import StudyRow
 from ..rows import beside, not_measured, row, spelled
 from . import provisioned
-from .setup import ECHO_SIZES, FEW, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
+from .setup import ECHO_SIZES, FEW, FLOW_TABLE, LOAD_SIZES, OVS, RULES, TAG_FORWARD
 from .table import Measured, by_round, of_peer
 
 AS_PAPER = 0.90

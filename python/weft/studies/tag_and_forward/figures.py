@@ -6,12 +6,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ...emulation.plan import MTU
 from ...figures.layers import axis, beside, estimates, guide, means, names_of, panel
 from ...figures.paper import write
 from ...palette import Style, styles
 from ...statistics import estimate
 from .claims import AS_PAPER
-from .setup import ECHO_SIZES, FLOW_TABLE, LABELS, LOAD_SIZES, MTU, PEERS, TAG_FORWARD
+from .setup import ECHO_SIZES, FLOW_TABLE, LABELS, LOAD_SIZES, PEERS, TAG_FORWARD
 from .table import Measured, by_round, of_peer
 
 

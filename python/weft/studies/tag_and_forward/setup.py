@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...emulation.plan import MTU
+
 OVS, FLOW_TABLE, TAG_FORWARD = "ovs", "flow_table", "tag_forward"
 PEERS = (OVS, FLOW_TABLE, TAG_FORWARD)
 """Open vSwitch; Weft's switch with a table at every hop, and with tags: otherwise the same program."""
@@ -12,8 +14,7 @@ LABELS = {OVS: "Open vSwitch", FLOW_TABLE: "flow table at every hop", TAG_FORWAR
 """Labels of the peers."""
 ECHO_SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """Bytes of the IP packet of an echo request; packets larger than `MTU` are fragmented."""
-MTU = 1500
-LOAD_SIZES = (64, 512, 1500)
+LOAD_SIZES = (64, 512, MTU)
 """Bytes of the IP packets of the load."""
 FEW = 400
 """Flows of an additional load: about 100 at each switch."""

@@ -11,11 +11,10 @@ from typing import Any
 from ...emulation.namespace import entered
 from ...emulation.nodes import Nodes
 from ...emulation.openflow import plan_of
-from ...emulation.plan import SwitchNode
+from ...emulation.plan import MTU, SwitchNode
 from ...emulation.stack import ip_batch, offloads, write
 from .fabric import FILE, SERVERS, fabric
 
-_MTU = 1500
 ROOM = 8
 """Bytes of a tag."""
 
@@ -35,7 +34,7 @@ class Testbed(Nodes):
             with entered(self.place(one.name)):
                 ports = [self.plan.interface(end) for end in self.plan.ports(one.name)]
                 ip_batch(
-                    [f"link set dev {port} mtu {_MTU + ROOM}" for port in ports], f"cannot raise the MTU of {one.name}"
+                    [f"link set dev {port} mtu {MTU + ROOM}" for port in ports], f"cannot raise the MTU of {one.name}"
                 )
         for host in self.plan.hosts:
             with entered(self.namespaces[host.name]):

@@ -15,6 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
+use weft_fabric::Overhead;
 use weft_loadgen::enter;
 
 use crate::frame::{End, HEADERS, udp};
@@ -65,7 +66,7 @@ struct Flow {
 pub enum LoadError {
     #[error("`{0}` is not a MAC address: expected the form 02:00:00:00:00:01")]
     Mac(String),
-    #[error("`size` is {0}; expected {HEADERS} to 1500 bytes")]
+    #[error("`size` is {0}; expected {HEADERS} to {mtu} bytes", mtu = Overhead::MTU)]
     Size(u16),
     #[error("flows[{flow}]: `sender` is {sender}, and `senders` has {senders} entries, counted from 0")]
     Sender { flow: usize, sender: usize, senders: usize },
@@ -174,7 +175,7 @@ fn open(load: &Load) -> Result<Vec<Source>, LoadError> {
     if load.senders.is_empty() {
         return Err(LoadError::Nobody);
     }
-    if !(HEADERS as u16..=1500).contains(&load.size) {
+    if !(HEADERS as u16..=Overhead::MTU).contains(&load.size) {
         return Err(LoadError::Size(load.size));
     }
     let in_order = |value: f64| value.is_finite() && value >= 0.0;
