@@ -333,7 +333,7 @@ impl ControlPlane {
     }
 
     /// A switch reports a rule's idle timeout.
-    pub fn rule_removed(&mut self, now: Time, node: NodeId, (cookie, packets, bytes): (u64, u64, u64)) {
+    pub fn rule_removed(&mut self, now: Time, node: NodeId, cookie: u64, packets: u64, bytes: u64) {
         self.tell(now, Message::RuleRemoved { switch: switch_id(node), cookie, packets, bytes });
     }
 

@@ -90,7 +90,7 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
     let file_nodes = file_nodes.collect();
     let mut edges = Vec::new();
     for number in 1..=links {
-        let link: [&str; 5] = words.take().map_err(|left| {
+        let [from, to, rate, delay, errors] = words.take().map_err(|left| {
             let cut = if left > 0 {
                 format!(", the last of them incomplete: {left} of 5 words")
             } else {
@@ -99,10 +99,10 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
             let there = number - u64::from(left == 0);
             at_start(ErrorKind::Syntax(format!("there are {there} links{cut}; the first line says {links}")))
         })?;
-        let (ends, forth) = self::link(&words, link, nodes, defaults)?;
-        let [from, to] = ends.map(named);
-        let place =
-            Place { byte: words.byte(link[0]), element: format!("link {number} (`{from}` - `{to}`)") };
+        let byte = words.byte(from);
+        let (from, to) = (named(node(&words, from, nodes)?), named(node(&words, to, nodes)?));
+        let forth = properties(&words, rate, delay, errors, defaults)?;
+        let place = Place { byte, element: format!("link {number} (`{from}` - `{to}`)") };
         edges.push(FileEdge { from, to, back: Some(forth.clone()), forth, up: true, place });
     }
     let mut notes = Notes::default();
@@ -161,14 +161,14 @@ fn node(words: &Words<'_>, word: &str, nodes: u64) -> Result<u64, ReadError> {
         .ok_or_else(|| words.error(&format!("`{word}` is not a node; expected a number below {nodes}"), word))
 }
 
-/// The ends of a link and its properties.
-fn link(
+/// The properties of a link.
+fn properties(
     words: &Words<'_>,
-    [from, to, rate, delay, errors]: [&str; 5],
-    nodes: u64,
+    rate: &str,
+    delay: &str,
+    errors: &str,
     defaults: &LinkSpec,
-) -> Result<([u64; 2], LinkSpec), ReadError> {
-    let ends = [node(words, from, nodes)?, node(words, to, nodes)?];
+) -> Result<LinkSpec, ReadError> {
     // ns-3 writes bits as `bps` or `b/s`.
     let plain = rate.strip_suffix("b/s").map_or_else(|| rate.to_owned(), |number| format!("{number}bps"));
     let parsed: Rate = plain.parse().map_err(|error| words.error(&format!("{error}"), rate))?;
@@ -177,5 +177,5 @@ fn link(
         let why = format!("the error rate is `{errors}`; expected 0: use an `[[event]]` with `loss`");
         return Err(words.error(&why, errors));
     }
-    Ok((ends, LinkSpec { rate: parsed, delay: long, ..defaults.clone() }))
+    Ok(LinkSpec { rate: parsed, delay: long, ..defaults.clone() })
 }

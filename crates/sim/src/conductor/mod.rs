@@ -215,7 +215,7 @@ impl<'a> Conductor<'a> {
             match (news, &mut self.central) {
                 (News::Reported(reported), Some(central)) => central.reported(at, node, *reported),
                 (News::RuleRemoved { cookie, packets, bytes }, Some(central)) => {
-                    central.rule_removed(at, node, (cookie, packets, bytes));
+                    central.rule_removed(at, node, cookie, packets, bytes);
                 }
                 (news, _) => {
                     let action = self.ledger.enter(at, news, self.setup.flows, recorder);

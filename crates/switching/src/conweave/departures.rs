@@ -22,20 +22,28 @@ struct Departure {
     tail_at: Time,
 }
 
+/// How long a switch waits for answers, and remembers flows.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Flows are forgotten so long after their last packet. An answer that takes longer was lost.
+    pub(super) aging: Duration,
+    /// An answer is late so long after the idle round trip.
+    pub(super) cutoff: Duration,
+    /// After a pause of this length, a flow has no packets under way.
+    pub(super) expiry: Duration,
+}
+
 /// The flows.
 pub(super) struct Departures {
     flows: SoftTable<FlowKey, Departure>,
-    aging: Duration,
-    cutoff: Duration,
-    expiry: Duration,
+    limits: Limits,
 }
 
 impl Departures {
-    /// At most `size` flows, each forgotten `aging` after its last packet. An answer is late `cutoff` after the idle round
-    /// trip; after a pause of `expiry` a flow has no packets under way. An answer that takes longer than `aging` was lost.
-    pub(super) fn new(size: usize, [aging, cutoff, expiry]: [Duration; 3], secret: u64) -> Self {
+    /// A table of at most `size` flows.
+    pub(super) fn new(size: usize, limits: Limits, secret: u64) -> Self {
         // The other end must not remember a flow, and its last epoch, for longer.
-        Self { flows: SoftTable::new(size, &[aging * 2], secret), aging, cutoff, expiry }
+        Self { flows: SoftTable::new(size, &[limits.aging * 2], secret), limits }
     }
 
     /// The header of the next packet of a flow, to a switch at this idle round trip, with paths from `draw`.
@@ -47,7 +55,7 @@ impl Departures {
         idle: Duration,
         draw: &mut impl FnMut(Time) -> Draw,
     ) -> Tag {
-        let (aging, cutoff, expiry) = (self.aging, self.cutoff, self.expiry);
+        let Limits { aging, cutoff, expiry } = self.limits;
         let Some(entry) = self.flows.refresh(&flow, now) else {
             let path = draw(now).path;
             let deadline = now + idle + cutoff;
@@ -147,7 +155,8 @@ mod tests {
     }
 
     fn departures() -> Departures {
-        Departures::new(8, [2_000, 4, 300].map(Duration::from_us), 1)
+        let [aging, cutoff, expiry] = [2_000, 4, 300].map(Duration::from_us);
+        Departures::new(8, Limits { aging, cutoff, expiry }, 1)
     }
 
     /// The next packet, with this path on offer: its epoch, whether it is on the new path, its path and request.

@@ -30,7 +30,7 @@ use weft_units::NodeId;
 
 use self::arrivals::{Arrivals, Waits};
 use self::config::{Config, Waiting, contradiction};
-use self::departures::Departures;
+use self::departures::{Departures, Limits};
 use self::paths::Paths;
 use self::queues::Queues;
 use self::switch::{ConWeaveSwitch, Tor};
@@ -96,7 +96,7 @@ impl Blueprint for ConWeave {
         let tor = self.tors.number(node).map(|_| Tor {
             tor_of: self.tors.of_hosts(),
             paths: Paths::new(fabric, &self.routes, node, self.tors.members()),
-            departures: Departures::new(flow_table, [aging, cutoff, expiry], mix64(key ^ 1)),
+            departures: Departures::new(flow_table, Limits { aging, cutoff, expiry }, mix64(key ^ 1)),
             arrivals: Arrivals::new(
                 flow_table,
                 aging,
