@@ -308,7 +308,7 @@ def growth(
     """
 
 def schemes() -> str:
-    """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, Linux mode.
+    """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, own frames, Linux mode.
 
     ``plugin`` is the file of a scheme that was loaded, else null.
     """

@@ -53,7 +53,7 @@ TRANSPORTS |= {'profile = "dctcp"': MARKS, 'profile = "linux"\nmptcp = "ndiffpor
 AT_ONCE = ["scheme.control_delay=0 s", "scheme.rule_latency=0 s"]
 """A controller that takes no time: its delay for each connection is no property of paths."""
 
-ADDS_BYTES = {entry["name"] for entry in weft.schemes() if entry["explores"]} | {"conweave", "hermes", "hula"}
+ADDS_BYTES = {entry["name"] for entry in weft.schemes() if entry["explores"] or entry["has_own_frames"]}
 """Schemes with longer SYNs, or with frames of their own. Among other flows these shift marks and losses."""
 LATER_PS, TAGGED = 2_000_000, 0.015
 """Largest difference of a flow that is alone: own frames, in picoseconds; a tag of 8 bytes in frames of 590 bytes."""

@@ -82,6 +82,7 @@ pub fn schemes() -> String {
             "params": scheme.params.iter().map(param_json).collect::<Vec<_>>(),
             "needs": scheme.needs,
             "explores": scheme.explores,
+            "has_own_frames": scheme.has_own_frames,
             "next_hops": scheme.next_hops,
             "tag_bytes": scheme.tag_bytes,
             "linux_mode": scheme.linux_mode,

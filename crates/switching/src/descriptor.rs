@@ -95,6 +95,8 @@ pub struct Descriptor {
     pub is_at_hosts: bool,
     /// The unit of exploration, if it explores.
     pub explores: Option<Explores>,
+    /// Whether it sends frames of its own, apart from those of an exploration.
+    pub has_own_frames: bool,
     /// The computed next hops in use, if any.
     pub next_hops: Option<Hops>,
     /// How it divides traffic among paths, if routes and link rates alone decide.
@@ -127,6 +129,7 @@ impl Descriptor {
         needs: &[],
         is_at_hosts: false,
         explores: None,
+        has_own_frames: false,
         next_hops: None,
         split: |_| None,
         tag_bytes: 0,

@@ -38,6 +38,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Katta et al., SOSR 2016",
     params: Config::PARAMS,
     needs: &[Need::NewSwitch],
+    has_own_frames: true,
     next_hops: Some(Hops::EqualCost),
     contradiction,
     misfit: Some(misfit),

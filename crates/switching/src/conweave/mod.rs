@@ -51,6 +51,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Song et al., SIGCOMM 2023",
     params: Config::PARAMS,
     needs: &[Need::NewSwitch],
+    has_own_frames: true,
     next_hops: Some(Hops::EqualCost),
     contradiction,
     misfit: Some(misfit),

@@ -31,6 +31,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Zhang et al., SIGCOMM 2017",
     params: Config::PARAMS,
     needs: &[Need::NewHost],
+    has_own_frames: true,
     ..Descriptor::AT_HOSTS
 };
 
