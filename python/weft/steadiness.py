@@ -1,6 +1,6 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
-Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if at least one of its
+Each run is judged when it ends (`crates/sim/src/results/steady/`). A group of runs is marked if at least one of its
 runs is: such a mean depends on the time run. The runs of a scheme at a point are judged by their sums, where all have
 been judged: growth of the backlog that could be chance in each run adds up, and chance growth in a single run does
 not. A run that is too short for its largest flow does not count if enough has arrived in all of them.

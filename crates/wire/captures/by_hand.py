@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address
 from itertools import count
 
+import headers
 import tcp_options
-import vectors
 from captures.conclusions import ACK, FIN, SYN, Segment
 from captures.library import Capture, Frame, capture
 from tcp_options import Option
@@ -32,9 +32,9 @@ def raw(
     """The same with encoded options, padded with NOPs."""
     options += b"\1" * (-len(options) % 4)
     ips = IPv4Address(source[1]), IPv4Address(destination[1])
-    segment = vectors.tcp(ips, (source[2], destination[2]), *numbers, options=options, data=data)
-    packet = vectors.ipv4(*ips, 6, segment)
-    return vectors.pad(vectors.ethernet(destination[0], source[0], vectors.IPV4, packet, []))
+    segment = headers.tcp(ips, (source[2], destination[2]), *numbers, options=options, data=data)
+    packet = headers.ipv4(*ips, 6, segment)
+    return headers.pad(headers.ethernet(destination[0], source[0], headers.IPV4, packet, []))
 
 
 def moved(original: Capture, name: str, description: str, late: Callable[[Segment], bool]) -> Capture:
@@ -138,7 +138,7 @@ class Dialogue:
 def mapped(place: int, subflow_sequence: int, data: bytes) -> Option:
     """The mapping of data with its checksum (RFC 6824, section 3.3.1) and a 32-bit data sequence number."""
     pseudo = struct.pack("!QIHH", place, subflow_sequence, len(data), 0)
-    check = vectors.checksum(pseudo + data)
+    check = headers.checksum(pseudo + data)
     numbers = {"data_sequence": place & 0xFFFFFFFF, "subflow_sequence": subflow_sequence, "length": len(data)}
     return {"is_long": False, **numbers, "checksum": check}
 
@@ -171,7 +171,7 @@ def version_0() -> Capture:
     talk.say("client", second, ACK, [{"option": "mp_prio", "backup": False, "address_id": None}])
     talk.say("client", ends, ACK, [{"option": "remove_addr", "address_ids": [2, 4, 5]}])
     ended = {"is_long": True, "data_sequence": place[1], "subflow_sequence": 0, "length": 1}
-    check = vectors.checksum(struct.pack("!QIHH", place[1], 0, 1, 0))
+    check = headers.checksum(struct.pack("!QIHH", place[1], 0, 1, 0))
     talk.say("server", ends[::-1], ACK, [dss | {"data_fin": True, "mapping": ended | {"checksum": check}}])
     talk.say("client", ends, ACK, [{"option": "mp_fastclose", "receiver_key": keys[1]}])
     return capture(
