@@ -41,7 +41,7 @@ def tables_console(width: int) -> Console:
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Within this block, the function that says what is measured now: in one place on a terminal, else on lines."""
+    """Within this block, the function that names the current measurement: in one place on a terminal, else on lines."""
     with CONSOLE.status("") as status:
         yield status.update if CONSOLE.is_terminal else CONSOLE.print
 

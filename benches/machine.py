@@ -43,7 +43,7 @@ def noise() -> Iterator[dict[str, Any]]:
 
 
 def spelled_noise(seen: dict[str, Any]) -> str:
-    """What `noise` has recorded, as text."""
+    """The record of `noise`, as text."""
     noise = seen["noise"]
     return (
         f"took {seen['took_s']:g} s; load {noise['load_before']:.1f} before, {noise['load_after']:.1f} after; "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The ports of the switch, and what each is connected to (crates/switching/src/hello.rs). Written by the
+ * The ports of the switch, and the neighbour of each (crates/switching/src/hello.rs). Written by the
  * daemon, which reads Hellos; programs only read them.
  */
 #pragma once

@@ -59,7 +59,7 @@ static __always_inline void record(struct __sk_buff *skb, __u32 port)
 /* Sends the frame out of a port; with `copies`, sends a copy.
  *
  * A frame of a host on this machine still belongs to the socket that sent it, and a redirect leaves it so: TCP small
- * queues would count what waits anywhere in the fabric as waiting at the host. A clone belongs to no socket.
+ * queues would count frames that wait anywhere in the fabric as waiting at the host. A clone belongs to no socket.
  */
 static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies)
 {

@@ -1,4 +1,4 @@
-# What the scripts of packages share; sourced from the root of the repository, with `out` set to the target directory.
+# Common parts of package scripts; sourced from the root of the repository, with `out` set to the target directory.
 # shellcheck shell=sh
 
 command -v dpkg-deb >/dev/null || {

@@ -1,9 +1,9 @@
 """Finds modules that use each other, directly or over others: in `python/weft`, and the files of each crate.
 
-Prints each circle with the lines that import. Imports within functions and under `TYPE_CHECKING` count: they say what a
-reader must know. That Python runs a package's `__init__` before its modules does not count, only what is taken from it.
+Prints each circle with the lines that import. Imports within functions and under `TYPE_CHECKING` count: a reader must
+know that code, too. That Python runs a package's `__init__` before its modules does not count, only imported names.
 
-    python scripts/check_circles.py             # python/weft and all crates: what `make style` runs
+    python scripts/check_circles.py             # python/weft and all crates, as in `make style`
     python scripts/check_circles.py transport   # these
 """
 

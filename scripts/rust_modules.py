@@ -2,7 +2,7 @@
 
 A path leads to the file that defines its first item: re-exports (`pub use`) are followed. The tests of a
 file, `#[cfg(test)] mod tests`, do not count, because nobody reads them to understand it; files that only tests use do.
-Methods do not count: a path names what a file needs to be compiled.
+Methods do not count: a path names the code that a file needs to be compiled.
 """
 
 import re
@@ -21,7 +21,7 @@ _INLINE = re.compile(r"\bmod\s+\w+\s*\{")
 
 @dataclass
 class _Module:
-    """A file: its text without comments, what it defines, and what `use` brings into it."""
+    """A file: its text without comments, its definitions, and the names that `use` brings into it."""
 
     file: Path
     text: str
@@ -88,7 +88,7 @@ class Crate:
         return None if brought is None else brought + rest
 
     def _defining(self, path: Route, depth: int = 8) -> Route:
-        """The module that defines what an absolute path names."""
+        """The module that defines the target of an absolute path."""
         at: Route = ()
         for place, part in enumerate(path):
             if (*at, part) in self._modules:

@@ -4,8 +4,8 @@ Zig links against an old glibc, so that one wheel runs on all distributions of t
 the wheels of NumPy and Polars need too, an older one would win nothing. auditwheel then checks all programs. maturin
 alone would build only the package.
 
-`wheel.py --here` links against this machine's glibc instead: it reuses what `make build` and `make emulation` have
-compiled, and the wheel is named for the oldest glibc that auditwheel accepts.
+`wheel.py --here` links against this machine's glibc instead: it reuses the crates of `make build` and `make
+emulation`, and the wheel is named for the oldest glibc that auditwheel accepts.
 """
 
 import os

@@ -47,7 +47,7 @@ def measured(clone: Path, command: list[str], log: Path) -> dict[str, float]:
 
 
 def measure(tell: Any, rounds: int) -> dict[str, list[dict[str, float]]]:
-    """All rounds of all steps. What package managers keep of earlier downloads is used, what they built is not."""
+    """All rounds of all steps. Package managers' earlier downloads are used, their builds are not."""
     found: dict[str, list[dict[str, float]]] = {step: [] for step in STEPS}
     for number in range(1, rounds + 1):
         with tempfile.TemporaryDirectory(prefix="weft-build-", dir=ROOT / "target") as scratch:

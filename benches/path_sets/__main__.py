@@ -77,8 +77,8 @@ def ours(case: Case, start: int, end: int, count: int = COUNT) -> list[peers.Nod
 def check(case: Case, start: int, end: int, theirs: list[peers.Nodes]) -> None:
     """Checks that NetworkX finds equally good paths; it may break ties differently.
 
-    The choice of the first shortest path is such a tie and determines what the others share with it, so only sets with
-    the same first path can be compared.
+    The choice of the first shortest path is such a tie and determines the edges that the others share with it,
+    so only sets with the same first path can be compared.
     """
     mine = ours(case, start, end, len(theirs))
     if mine[0] == theirs[0] and peers.keys(mine) != peers.keys(theirs):

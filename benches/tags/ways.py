@@ -21,7 +21,7 @@ class Table:
 
     @property
     def matches(self) -> str:
-        """What its rules match, for display."""
+        """The matches of its rules, for display."""
         return f"IPv{6 if self.v6 else 4} {'prefix' if self.prefix else 'exact'}"
 
 

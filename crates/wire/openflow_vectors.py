@@ -1,7 +1,7 @@
 """Makes `openflow_vectors.json`: messages of every kind in `weft_wire::openflow`, with their content.
 
 os-ken is the second implementation. It writes the messages of controllers. Those of switches, which os-ken cannot
-write, are packed here from the specification, and the vector has what os-ken reads from them. Run this script to
+write, are packed here from the specification, and the vector has os-ken's reading of them. Run this script to
 recreate the file.
 """
 

@@ -1,6 +1,6 @@
 """The reductions of all runs of a result directory, kept in its folder ``aggregates``.
 
-Large sweeps are read once: `Aggregates` computes what is missing, some runs at a time, and keeps it. A run is computed
+Large sweeps are read once: `Aggregates` computes missing tables, some runs at a time, and keeps them. A run is computed
 again when one of its files has another size or modification time. Small results are not kept, they are read quickly.
 """
 
@@ -147,7 +147,7 @@ class Aggregates:
         weights: Mapping[str, int],
         compute: Callable[[Sequence[str]], Tables],
     ) -> Tables:
-        """The tables of the entries in `stamps`, in this order; what is missing or stale is computed and kept."""
+        """The tables of the entries in `stamps`, in this order; missing and stale ones are computed and kept."""
         file = None if self._folder is None else CachedTables(self._folder / name, reduction.VERSION)
         there, tables = ({}, {}) if file is None else file.load()
         missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]

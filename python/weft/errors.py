@@ -1,4 +1,4 @@
-"""Errors that a user can fix; each message states what was found, where, and what to do."""
+"""Errors that a user can fix; each message states the problem, its place and the fix."""
 
 import errno
 
@@ -13,7 +13,7 @@ class WeftError(Exception):
     """Base class of the errors raised by Weft's Python code.
 
     Attributes:
-        hint: What to do instead, if known and not part of the message.
+        hint: The fix, if known and not part of the message.
         begun: Whether the work had begun: then the command exits with 1, else with 2 (``docs/exit-codes.md``).
     """
 
@@ -56,4 +56,4 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 class QueryError(WeftError):
-    """An SQL query is wrong, needs what it must not use, or needs too much memory."""
+    """An SQL query is wrong, needs something forbidden, or needs too much memory."""

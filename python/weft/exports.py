@@ -24,7 +24,7 @@ from .run import Run
 _TCP, _UDP = "6", "17"
 """Protocol numbers of IP: all protocols except TCP are over UDP."""
 _PREFIXES = ("h", "")
-"""What stands before the number in the names of hosts."""
+"""The text before the number in the names of hosts."""
 _FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
 
 

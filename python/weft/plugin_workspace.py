@@ -1,6 +1,6 @@
 """The files that let a plugin's crate be built with the sources of this Weft, in ``.weft`` and ``.cargo``.
 
-Cargo reuses what was compiled in another workspace if all settings are equal and every path is the same within both. So
+Cargo reuses crates compiled in another workspace if all settings are equal and every path is the same within both. So
 ``.weft`` is a workspace with the repository's settings and a link to its crates, and a plugin links the crates that
 ``make build`` compiled.
 """
@@ -46,7 +46,7 @@ def write(crate: Path) -> None:
     manifest = _manifest((root / "Cargo.toml").read_text(encoding="utf-8"), lock, package.get("name", ""))
     if _is_written(workspace, manifest, crates):
         return
-    # In the repository, what is compiled there is used.
+    # In the repository, crates that are compiled there are used.
     shared = f'build-dir = "{root.as_posix()}/target"\n' if (root / "python").is_dir() else ""
     write_text(crate / ".cargo" / "config.toml", f'[build]\ntarget-dir = "target"\n{shared}')
     # The versions with which Weft itself was built.

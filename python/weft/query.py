@@ -76,7 +76,7 @@ class Database:
     def frame(self, sql: str, limit: int | None = None) -> pl.DataFrame:
         """The answer to a query, or its first rows.
 
-        Raises `QueryError` if the query is wrong, or needs what it must not use.
+        Raises `QueryError` if the query is wrong, or needs something forbidden.
         """
         text = self._checked(sql) + ("" if limit is None else f" LIMIT {limit}")
         with self._columns_named(sql):
@@ -85,7 +85,7 @@ class Database:
     def write(self, sql: str, form: str, out: BinaryIO | None = None) -> None:
         """Write the answer in one of `FORMATS`, to `out` or the target of `opened`; memory does not depend on its size.
 
-        Raises `QueryError` if the query is wrong, or needs what it must not use.
+        Raises `QueryError` if the query is wrong, or needs something forbidden.
         """
         with self._columns_named(sql):
             text = self._finite(self._checked(sql)) if form == "json" else self._checked(sql)

@@ -1,4 +1,4 @@
-"""The runs of a result directory: what the sweep varies, which runs have finished, and which key is compared."""
+"""The runs of a result directory: the keys that the sweep varies, the finished runs, and the key that is compared."""
 
 import json
 from collections.abc import Collection, Sequence

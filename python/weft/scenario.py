@@ -116,7 +116,7 @@ class Scenario:
         """The runs it expands to, and warnings.
 
         Raises:
-            ScenarioError: The scenario is not valid; the message gives line, column and what was expected.
+            ScenarioError: The scenario is not valid; the message gives line, column and the expected values.
         """
         answer = self._checked()
         points = [Point(p["id"], p["label"], p["overrides"], p["seed"]) for p in answer["points"]]

@@ -1,4 +1,4 @@
-"""SQL as text: quoted names, and what a statement is."""
+"""SQL as text: quoted names, and the kind of a statement."""
 
 
 def quoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
+"""Whether runs were in a steady state: the judgement in ``summary.json``, for tables, figures and verdicts.
 
 Each run is judged when it ends (`crates/sim/src/results/steady/`). A group of runs is marked if at least one of its
 runs is: such a mean depends on the time run. The runs of a scheme at a point are judged by their sums, where all have

@@ -144,7 +144,7 @@ def test_the_schemes_page_is_the_registry():
         (s["name"], s["summary"], s["decides"], s["observes"], ", ".join(words[need] for need in s["needs"]))
         for s in schemes
     ]
-    assert rows("schemes.md", ["scheme", "what it does", "decides", "observes", "needs new"]) == facts
+    assert rows("schemes.md", ["scheme", "summary", "decides", "observes", "needs new"]) == facts
     params = {(s["name"], p["name"], p["default"], meaning(p)) for s in schemes for p in s["params"]}
     documented = [
         (scheme, *row)
@@ -171,7 +171,7 @@ def test_the_plugins_on_the_page_are_the_examples_that_cargo_compiles_and_tests(
 
 def test_the_transport_page_names_every_profile():
     profiles = [(p["name"], p["summary"]) for p in weft.profiles()]
-    assert rows("transport.md", ["profile", "what it is"]) == profiles
+    assert rows("transport.md", ["profile", "summary"]) == profiles
 
 
 def test_the_controllers_pages_have_its_options_and_limits_with_their_defaults():

@@ -1,4 +1,4 @@
-//! [`Claims`]: what stations are said to have lost, while they may contradict it.
+//! [`Claims`]: losses that are claimed of stations, while the stations may contradict.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

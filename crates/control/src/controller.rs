@@ -161,7 +161,7 @@ pub trait Controller {
 /// The cookie of a packet-in that no rule caused.
 pub const NO_COOKIE: u64 = u64::MAX;
 
-/// What can be shown.
+/// The kinds of state that can be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Show {
     /// MPTCP connections and their subflows.

@@ -1,8 +1,8 @@
 //! [`Cookie`]: the purpose of a rule, encoded in the cookie that the switch stores with it.
 //!
-//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's. A cookie stores what a
-//! restarted controller cannot read from the rule itself: the connection that a flow belongs to, and which side opened
-//! it. Nothing in it is trusted beyond that.
+//! `0x5745`, 4 bits of kind, 44 bits of number. Rules with other cookies are not the controller's. A cookie stores the
+//! facts that a restarted controller cannot read from the rule itself: the connection that a flow belongs to, and which
+//! side opened it. Nothing in it is trusted beyond that.
 //!
 //! Kinds below 8 belong to the first layout (Weft 0.1), which had no connection information.
 

@@ -1,4 +1,4 @@
-//! [`Role`]: what a port leads to.
+//! [`Role`]: the neighbour of a port, a switch or hosts.
 
 /// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -182,7 +182,7 @@ pub struct ExpectedEnd {
 pub struct SettingsError {
     /// The key, as a path from the top level.
     pub key: String,
-    /// The value, and what was expected.
+    /// The value, and the expected ones.
     pub wrong: String,
 }
 

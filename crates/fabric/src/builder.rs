@@ -73,7 +73,7 @@ impl FabricBuilder {
         self.name = name.into();
     }
 
-    /// Adds what [`Fabric::notes`] says.
+    /// Adds entries of [`Fabric::notes`].
     pub(crate) fn note(&mut self, notes: impl IntoIterator<Item = String>) {
         self.notes.extend(notes);
     }

@@ -212,7 +212,7 @@ pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
     FabricError::UnknownNode { name: name.to_owned(), nearest }
 }
 
-/// What `find` returns for the two names of a text with a `-` between them; `names` are all valid names.
+/// The results of `find` for the two names of a text with a `-` between them; `names` are all valid names.
 pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
     text: &str,
     find: impl Fn(&str) -> Option<T>,

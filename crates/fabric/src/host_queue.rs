@@ -1,5 +1,5 @@
 //! [`HostQueue`]: the queues of the hosts' own interfaces. Apart from [`QueueSpec`](crate::QueueSpec), which describes a
-//! port of a switch: a host does not drop or mark what it sends itself, but makes its connections wait.
+//! port of a switch: a host does not drop or mark its own packets, but makes its connections wait.
 
 use std::fmt;
 use std::str::FromStr;

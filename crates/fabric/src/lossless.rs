@@ -16,7 +16,7 @@ const FULL_FRAME: u64 = Overhead::FULL_FRAME as u64;
 
 /// Bytes that arrive over `link` after a switch has decided to pause it: the packet that crossed the threshold, all that
 /// the sender starts until the pause frame has waited for a packet on the way `back`, been sent, and crossed the cable,
-/// the packet that the sender has just begun, and what is on the cable. The longest `packet` is given in bytes on the wire.
+/// the packet that the sender has just begun, and the bytes on the cable. `packet`: the longest, in bytes on the wire.
 fn headroom(link: &Link, back: &Link, packet: u64) -> u64 {
     let bps = u128::from(link.rate.bps());
     let cables = u128::from((link.delay + back.delay).ps()) * bps / 8_000_000_000_000;
@@ -41,7 +41,7 @@ impl Fabric {
             let Thresholds { xoff, headroom, .. } = thresholds;
             let space = space_of(link.queue.limit);
             let needed = xoff.unwrap_or(0).saturating_add(headroom);
-            // Without a threshold of its own, the queue pauses at what the headroom leaves of it.
+            // Without a threshold of its own, the queue pauses at the space that the headroom leaves.
             if buffer.is_none() && (needed > space || xoff == Some(0)) {
                 let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
                 let link_name = format!("`{from}` -> `{to}`");
@@ -86,8 +86,8 @@ impl Fabric {
         headroom(self.link(link), self.link(link.reverse()), packet)
     }
 
-    /// Bytes of a switch's buffer set aside for the links into it: their headroom, and what they may use without a
-    /// pause if that is fixed.
+    /// Bytes of a switch's buffer set aside for the links into it: their headroom, and the space that they may use
+    /// without a pause if that is fixed.
     pub fn reserved(&self, node: NodeId) -> u64 {
         let into = self.ports(node).iter().map(|link| (self.link(link.reverse()), self.link(*link)));
         into.filter_map(|(link, back)| {

@@ -1,6 +1,6 @@
 //! The nearest valid name to a wrong one, for error messages.
 
-/// The candidate nearest to `name`, if near enough to be what was meant: one typo, plus one per three
+/// The candidate nearest to `name`, if near enough to be the intended one: one typo, plus one per three
 /// letters. Ignores case and `-` versus `_`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('_', "-");

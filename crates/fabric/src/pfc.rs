@@ -15,7 +15,7 @@ pub struct PfcSpec {
     /// Bytes down to which the queue stays paused; two full frames below `xoff` by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub xon: Option<Bytes>,
-    /// Space for what still arrives after a pause; computed from the link by default.
+    /// Space for packets that still arrive after a pause; computed from the link by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub headroom: Option<Bytes>,
     /// The lossless queues, one bit each; all by default.

@@ -9,10 +9,10 @@ words! {
     /// When a packet is compared with the queue.
     #[derive(Hash, Default)]
     pub enum MarkAt {
-        /// When it joins the queue, by what waits before it.
+        /// When it joins the queue, by the packets before it.
         #[default]
         Enqueue = "enqueue",
-        /// When it leaves the queue, by what waits then, the packet included.
+        /// When it leaves the queue, by the packets in it then, itself included.
         Dequeue = "dequeue",
     }
 }

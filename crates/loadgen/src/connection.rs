@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 20;
 /// Maximum system calls per wakeup.
 const TURN: usize = 4;
 
-/// What an end of a connection waits for next.
+/// The next event that an end of a connection waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Nothing has changed.

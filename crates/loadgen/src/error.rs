@@ -51,7 +51,7 @@ pub enum GeneratorError {
     /// A system call failed that the run depends on.
     #[error("{what}: {source}")]
     Kernel {
-        /// What failed.
+        /// The failed call.
         what: &'static str,
         /// The cause.
         source: io::Error,

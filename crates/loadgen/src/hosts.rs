@@ -1,4 +1,4 @@
-//! What a run needs of this machine: its hosts' namespaces, congestion control and open files.
+//! A run's needs of this machine: its hosts' namespaces, congestion control and open files.
 
 use std::fs;
 

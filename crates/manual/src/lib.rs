@@ -1,4 +1,4 @@
-//! What all programs have in common: options `--completion SHELL` and `--man DIRECTORY`, and exit codes.
+//! The parts that all programs share: options `--completion SHELL` and `--man DIRECTORY`, and exit codes.
 //!
 //! `weft`, in Python, has the same (`python/weft/cli/manual.py`, `python/weft/cli/shell.py`).
 

@@ -1,5 +1,5 @@
-//! [`Agent`]: the OpenFlow agent of a switch, which answers its controller. What concerns other parts of the network,
-//! such as forwarding packet-outs, it returns as [`Effect`]s.
+//! [`Agent`]: the OpenFlow agent of a switch, which answers its controller. It returns requests to other parts of the
+//! network, such as forwarding packet-outs, as [`Effect`]s.
 
 use weft_wire::openflow::{
     Action, Element, ErrorMessage, Features, FlowCounts, FlowFlags, FlowMod, FlowRemoved, FlowStats,
@@ -26,7 +26,7 @@ pub enum Effect {
     Send {
         /// Its ingress port, real or as given by the controller.
         in_port: PortNumber,
-        /// What to do with it.
+        /// The actions on it.
         actions: Vec<Action>,
         /// The packet.
         frame: Vec<u8>,

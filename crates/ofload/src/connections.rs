@@ -1,7 +1,7 @@
 //! [`Connections`]: the state of each connection at its two hosts, from the first SYN on.
 //!
 //! A connection's first subflow is opened with MP_CAPABLE, the others with MP_JOIN once the first is established, with
-//! real tokens and HMACs. Hosts send only handshakes: the cost to the controller is what is measured. Without
+//! real tokens and HMACs. Hosts send only handshakes: the cost to the controller is measured. Without
 //! Multipath TCP a connection has one subflow and none of its options.
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! [`Writer`]: packet captures in the pcapng format (draft-ietf-opsawg-pcapng), little-endian, with nanoseconds.
 //!
-//! Only what Weft's captures need: one section, interfaces, packets, statistics. The crates that write the format carry
-//! a parser and a procedural macro for it; what is needed of it is four blocks.
+//! Only the parts that Weft's captures need: one section, interfaces, packets, statistics. The crates that write the
+//! format carry a parser and a procedural macro for it; Weft needs four of its blocks.
 
 use std::io::{self, Write};
 

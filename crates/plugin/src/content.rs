@@ -1,4 +1,4 @@
-//! [`Content`]: what a module provides, a [`Scheme`] or a [`CongestionController`].
+//! [`Content`]: the extension that a module provides, a [`Scheme`] or a [`CongestionController`].
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::congestion::{CongestionController, info};
 use crate::message::{Check, Described, DescribedController, Extension, ParamError};
 use crate::scheme::{Scheme, Setting};
 
-/// What a module provides.
+/// The extension that a module provides.
 pub trait Content {
     /// Its description.
     fn describe() -> Extension;
@@ -26,7 +26,7 @@ pub trait Content {
     /// The question cannot be read.
     fn check(question: &Check) -> Result<Option<ParamError>, String>;
 
-    /// Adds it to what scenarios may name.
+    /// Adds it to the names that scenarios may use.
     fn add(schemes: &mut Schemes);
 
     /// Whether the run of `plan` has it.

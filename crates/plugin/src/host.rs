@@ -57,7 +57,7 @@ pub enum LoadError {
         /// The version, with a hash of its sources.
         found: String,
     },
-    /// What the module provides cannot be used.
+    /// The extension of the module cannot be used.
     #[error("the plugin {}: {why}", path.display())]
     Content {
         /// The file.
@@ -235,7 +235,7 @@ fn is_cut_off(bytes: &[u8]) -> bool {
 fn open(path: &Path) -> Result<(Library, &'static Table), LoadError> {
     let refused =
         |why: libloading::Error| LoadError::NotAModule { path: path.to_owned(), why: why.to_string() };
-    // SAFETY: executes the file's initialisers, which is what the user asked for.
+    // SAFETY: executes the file's initialisers, as the user asked.
     let library = unsafe { Library::new(path) }.map_err(refused)?;
     // SAFETY: the symbol is a table if the file is a module.
     let table = unsafe { library.get::<*const Table>(SYMBOL) }.map_err(refused)?;

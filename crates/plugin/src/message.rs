@@ -1,4 +1,4 @@
-//! What crosses the border as JSON.
+//! The messages that cross the border as JSON.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

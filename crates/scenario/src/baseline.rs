@@ -1,4 +1,4 @@
-//! What `measure.baseline` may name: the label of a variant or scheme, or a value of another swept key.
+//! The values of `measure.baseline`: the label of a variant or scheme, or a value of another swept key.
 //!
 //! `weft.variants` in Python reads a stored baseline by the same rules.
 

@@ -135,6 +135,6 @@ impl LinkChange {
 pub struct Event {
     /// When; 0 s is before the first packet.
     pub at: Time,
-    /// What.
+    /// The change.
     pub change: Change,
 }

@@ -9,20 +9,20 @@ use crate::source::{Location, Sources, Span};
 /// One error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Where; `None` if the error has no position in the text.
     pub location: Option<Location>,
-    /// The text next to the mark: what was expected.
+    /// The text next to the mark: the expected values.
     pub label: String,
-    /// What to do instead.
+    /// Suggestions.
     pub help: Vec<String>,
 }
 
 /// All errors of a scenario, in order of position. Never empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostics {
-    /// What is wrong.
+    /// The problems.
     pub errors: Vec<Diagnostic>,
 }
 

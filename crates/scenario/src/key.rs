@@ -55,7 +55,7 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// The default of a key, as the text of a value without quotes. What depends on other keys is described in words.
+/// The default of a key, as the text of a value without quotes. One that depends on other keys is described in words.
 #[derive(Clone, Copy, Debug)]
 pub enum Preset {
     /// This one, which its section decodes if the key is missing; empty: there is none.

@@ -76,7 +76,7 @@ fn round(percent: f64) -> f64 {
     (percent * 10.0).round() / 10.0
 }
 
-/// What overloads depend on besides the scheme.
+/// The inputs of overloads besides the scheme.
 pub(crate) struct Ground {
     pub(crate) fabric: Fabric,
     pub(crate) events: Vec<Event>,
@@ -200,7 +200,7 @@ impl<'a> Links<'a> {
         Self { fabric, up, rates }
     }
 
-    /// What a link carries; 0 while it is down.
+    /// The rate of a link in bit/s; 0 while it is down.
     fn capacity(&self, id: LinkId) -> f64 {
         if self.up[id.index()] { self.rates[id.index()].bps() as f64 } else { 0.0 }
     }
@@ -322,7 +322,7 @@ impl Loads<'_> {
     }
 }
 
-/// How the scheme divides traffic, unless hosts react to what their packets meet on a path.
+/// How the scheme divides traffic, unless hosts react to the state of their packets' paths.
 fn fixed(descriptor: &Descriptor, scheme: &SchemeSpec, protocol: &Protocol) -> Option<Split> {
     let adapts = protocol.config().adapts_paths();
     (descriptor.split)(scheme).filter(|split| !(adapts && split.follows_entropy()))

@@ -1,5 +1,5 @@
 //! The origin of a piece of text: the scenario file, or a `--set` on the command line. Every value keeps its
-//! position, so an error points at what the user wrote.
+//! position, so an error points at the user's text.
 
 /// A range of one of the [`Sources`], in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

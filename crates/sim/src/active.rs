@@ -119,7 +119,7 @@ pub struct Task<'a, 'p> {
     pub target: &'a Path,
     /// The number of threads for a fabric with that many links.
     pub threads: &'a dyn Fn(usize) -> usize,
-    /// What to capture, if anything.
+    /// The requested captures, if any.
     pub capture: Option<&'a Request>,
     /// Modules, for schemes and congestion controllers that are not Weft's own.
     pub modules: &'a [&'a dyn Module],

@@ -39,7 +39,7 @@ pub struct Measured {
     pub elapsed_seconds: f64,
     /// Packet-hops per second: of CPU time on one thread, of elapsed time on several.
     pub packet_hops_per_second: f64,
-    /// Peak memory, beyond what the process held before.
+    /// Peak memory, beyond the memory that the process held before.
     pub peak_memory_bytes: u64,
     /// Simulated time of the run.
     pub simulated_seconds: f64,

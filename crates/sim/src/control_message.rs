@@ -1,4 +1,4 @@
-//! The messages between a central controller and its switches, and what they make a switch do.
+//! The messages between a central controller and its switches, and their effects at a switch.
 
 use weft_control::{
     FlowCount, FrameOut, FrameRef, MadeFrame, Packet, PortNo, RuleChange, SwitchId, SwitchPort,

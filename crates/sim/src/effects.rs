@@ -1,4 +1,4 @@
-//! Carries out at switches and hosts what the central controller decides.
+//! Carries out the central controller's decisions at switches and hosts.
 
 use weft_control::{FlowCount, SwitchId};
 use weft_switching::DropReason;
@@ -19,7 +19,7 @@ pub fn flow_counts<H: Hosts>(switch: SwitchId, partitions: &PartitionSet<'_, H>)
     number.map_or_else(Vec::new, |number| switches.flow_counts(number, net))
 }
 
-/// Carries out what the controller does at a switch, except for [`Effect::Count`], which has an answer.
+/// Carries out the controller's effects at a switch, except for [`Effect::Count`], which has an answer.
 pub fn carry_out<H: Hosts>(effect: Effect, partitions: &PartitionSet<'_, H>) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {

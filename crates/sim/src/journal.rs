@@ -1,4 +1,4 @@
-//! [`Journal`]: what happened in a partition that others have to know: the flows' records, and messages of switches
+//! [`Journal`]: the events in a partition that others have to know: the flows' records, and messages of switches
 //! to the central controller.
 //!
 //! The engine joins the journals of all partitions in the order of (time, node). That order, and with it every

@@ -55,7 +55,7 @@ impl Mailbox {
     }
 }
 
-/// A partition, and what other threads see of it.
+/// A partition, and other threads' view of it.
 struct Slot<'a, H> {
     partition: Mutex<Partition<'a, H>>,
     /// Packets from other partitions, sent in windows of even and of odd numbers: those of one window are taken in

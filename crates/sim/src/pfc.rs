@@ -1,5 +1,5 @@
-//! [`Ingress`]: what the packets that arrived over a link with priority flow control take up in a switch, and which of
-//! the link's queues it pauses for that (IEEE 802.1Qbb).
+//! [`Ingress`]: the space that packets from a link with priority flow control take up in a switch, and which of the
+//! link's queues it pauses for that (IEEE 802.1Qbb).
 //!
 //! A pause frame carries the state of all queues of the link. It takes effect when it arrives, and holds until the next
 //! one; real ones expire and are repeated.

@@ -151,7 +151,7 @@ impl Ports {
         (trims || self.accounts.uses_flow_control()).then(|| port.counters(now))
     }
 
-    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
+    /// Adds the content of the partition's queues whose last pause frame has come. Queues that pause them are known.
     pub fn add_held(&self, fabric: &Fabric, ids: &[LinkId], found: &mut PausedQueues) {
         for (id, port) in ids.iter().zip(&self.ports) {
             let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };

@@ -217,7 +217,7 @@ fn trim_queue(link: &Link, full_packet: u32) -> Limit {
     }))
 }
 
-/// Whether the receiver knows what to do with the packet's header alone: TCP does not.
+/// Whether the receiver can use the packet's header alone: TCP cannot.
 pub fn is_trimmable(header: &Header) -> bool {
     header.kind == Kind::Other && header.payload > 0 && !header.is_trimmed()
 }

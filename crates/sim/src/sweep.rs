@@ -103,13 +103,13 @@ pub struct SweepReport {
 pub struct Options<'a> {
     /// The result directory.
     pub directory: &'a Path,
-    /// Concurrent runs; limited to the missing runs and to what the machine can use.
+    /// Concurrent runs; limited by the missing runs and by the machine.
     pub jobs: usize,
     /// Threads within a run; `None` for those that parallel runs leave, if the fabric is large enough to gain.
     pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
-    /// What to capture, if anything.
+    /// The requested captures, if any.
     pub capture: Option<Capture<'a>>,
     /// Modules, for schemes and congestion controllers that are not Weft's own.
     pub modules: &'a [&'a dyn Module],

@@ -1,4 +1,4 @@
-//! [`Waiting`]: the flows that wait for others, and what each of them still waits for.
+//! [`Waiting`]: the flows that wait for others, and the points that each still waits for.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -47,7 +47,7 @@ impl<'a> Waiting<'a> {
         self.table.awaits(flow, point)
     }
 
-    /// The edges to what waits for this point of a flow, each with its host, and whether the point is reached at that
+    /// The edges to waiters for this point of a flow, each with its host, and whether the point is reached at that
     /// host.
     pub fn after(&self, flow: FlowNumber, point: Point) -> impl Iterator<Item = (u32, HostId, bool)> {
         let edges = self.table.from(flow).filter(move |number| self.table.edge(*number).at == point);

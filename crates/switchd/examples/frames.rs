@@ -2,7 +2,7 @@
 //! small frame load of `make bench-switch`. They belong to no connection.
 //!
 //! Turns are measured both in wall-clock time and in CPU time of this process: the kernel forwards within the sending
-//! system call, so CPU time excludes what other processes use of the core.
+//! system call, so CPU time excludes other processes' use of the core.
 
 #[path = "common/namespace.rs"]
 mod namespace;

@@ -21,7 +21,7 @@ use crate::sys::{ifindex, programs_at};
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-/// Restores what was attached to an interface before.
+/// Restores the earlier attachment of an interface.
 pub struct Undo {
     pin: PathBuf,
     before: Before,

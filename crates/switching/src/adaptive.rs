@@ -48,7 +48,7 @@ params! {
         sampling: Duration = Duration::from_us(16);
         /// bands of queue lengths, 2 to 256
         bands: u64 = 8, in 2..=256, elsewhere "htsim 4, at 5, 10 and 20 % of the queue";
-        /// queue at which the last band begins; the others divide what is below
+        /// queue at which the last band begins; the others divide the space below
         full: Bytes = Bytes(100_000);
     }
 }

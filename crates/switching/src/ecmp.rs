@@ -22,14 +22,14 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "RFC 2992",
     params: Config::PARAMS,
     next_hops: Some(Hops::EqualCost),
-    // With a shared key, a switch divides only what earlier ones have left of the hashes.
+    // With a shared key, a switch divides only the hashes that earlier ones have left.
     split: |spec| (Config::of(&spec.params).hash_seed == HashSeed::PerSwitch).then_some(Split::Hashed),
     linux_mode: Some("ecmp"),
     ..Descriptor::PLAIN
 };
 
 words! {
-    /// From what a switch's hash key is derived.
+    /// The source of a switch's hash key.
     enum HashSeed {
         PerSwitch = "per-switch",
         Shared = "shared",

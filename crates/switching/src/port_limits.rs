@@ -1,4 +1,4 @@
-//! [`PortLimits`]: limits what frames from one port may cause, with token buckets.
+//! [`PortLimits`]: limits the effects of frames from one port, with token buckets.
 
 use weft_units::{PortId, Time};
 

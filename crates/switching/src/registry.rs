@@ -64,7 +64,7 @@ pub fn explores(name: &str) -> Option<Explores> {
     descriptor(name)?.explores
 }
 
-/// The schemes that a scenario may name: those of the registry, and those of modules; and what else modules bring.
+/// The schemes that a scenario may name, of the registry and of modules, and the congestion controllers of modules.
 #[derive(Clone, Debug, Default)]
 pub struct Schemes {
     /// The schemes of modules.

@@ -190,7 +190,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
             return at;
         }
         if self.slots.len() == self.slots.capacity() {
-            // By an eighth at a time: a large table must not allocate twice what it needs.
+            // By an eighth at a time: a large table must not allocate twice its size.
             self.slots.reserve_exact((self.slots.len() / 8).max(16));
         }
         self.slots.push(slot);

@@ -1,6 +1,6 @@
 //! A CDF of flow sizes from a file: one knot per line, `size probability`, as most traffic generators
 //! write it. Sizes are in bytes, or carry a unit (`10 kB`, written without a space: `10kB`).
-//! Probabilities end at 1, or at 100 if they are percentages. Empty lines and what follows a `#` are
+//! Probabilities end at 1, or at 100 if they are percentages. Empty lines and text after a `#` are
 //! skipped.
 
 use thiserror::Error;
@@ -15,7 +15,7 @@ use crate::trace::without_mark;
 pub struct CdfError {
     /// The line, counted from 1.
     pub line: usize,
-    /// The problem there, with the offending text and what was expected.
+    /// The problem there, with the offending text and the expected one.
     pub why: String,
 }
 

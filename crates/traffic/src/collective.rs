@@ -41,10 +41,10 @@ pub struct Collective {
     pub bytes: u64,
     /// The number of chunks; 1 for algorithms without chunks.
     pub chunks: u64,
-    /// How long a rank computes between receiving data and sending what follows.
+    /// How long a rank computes between receiving data and sending the next data.
     pub compute: Duration,
-    /// How often it runs. A rank starts the next round, after computing, once it has received all of this one, and what
-    /// it has sent is acknowledged.
+    /// How often it runs. A rank starts the next round, after computing, once it has received all of this one, and
+    /// its own data is acknowledged.
     pub rounds: u64,
     /// When the first round starts.
     pub start: Duration,

@@ -1,4 +1,4 @@
-//! [`LoadOf`]: what a load is a fraction of.
+//! [`LoadOf`]: the capacity of which a load is a fraction.
 
 use weft_units::words;
 

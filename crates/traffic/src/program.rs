@@ -6,7 +6,7 @@ use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::listed::ListedFlow;
 use crate::places::Places;
 
-/// Flows, steps of hosts, and what they wait for. Indices are those of the two lists. Hosts are ranks, from 0, until
+/// Flows, steps of hosts, and their dependencies. Indices are those of the two lists. Hosts are ranks, from 0, until
 /// [`Program::place`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {

@@ -66,7 +66,7 @@ pub struct Traffic {
     pub classes: Vec<String>,
     /// The mean size of the drawn flows in bytes; 0 without flows.
     pub mean_bytes: f64,
-    /// The bits of the flows divided by what the links of [`load_of`](Self::load_of) can carry in the duration;
+    /// The bits of the flows divided by the capacity of the links of [`load_of`](Self::load_of) in the duration;
     /// payload only, without headers and acknowledgements. `None` if flows do not arrive over time.
     pub offered_load: Option<f64>,
     /// The capacity that the load is a fraction of.

@@ -116,7 +116,7 @@ macro_rules! params {
     };
 }
 
-/// What [`params!`](crate::params) needs of a field's type.
+/// The properties of a field's type that [`params!`](crate::params) needs.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! param {

@@ -48,7 +48,7 @@ SCENES: list[Scene] = []
 def scene(
     name: str, description: str, sysctls: dict[str, str] | None = None
 ) -> Callable[[Callable[[Network], None]], Scene]:
-    """Turn what a function does on a new network into a scene, which returns the capture."""
+    """Turn the acts of a function on a new network into a scene, which returns the capture."""
 
     def add(act: Callable[[Network], None]) -> Scene:
         def play() -> Capture:

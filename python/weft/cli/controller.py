@@ -1,4 +1,4 @@
-"""`weft controller`: controls OpenFlow switches; `weft controller show`: what it discovered and installed."""
+"""`weft controller`: controls OpenFlow switches; `weft controller show`: shows its state."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -170,7 +170,7 @@ def controller(
 @shell.guarded
 def show(
     context: typer.Context,
-    what: Annotated[Shown, typer.Argument(help="What to show.")],
+    what: Annotated[Shown, typer.Argument(help="The state to show.")],
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="Maximum number of rows.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     control: Control = None,

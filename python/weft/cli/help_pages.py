@@ -12,7 +12,7 @@ from typer.models import CommandFunctionType
 def _joined(text: str | None) -> str | None:
     """Paragraphs as one line each, which Typer would not join; indented lines stay apart.
 
-    The second blank line keeps them indented: Typer dedents what follows the first paragraph without its first line.
+    The second blank line keeps them indented: Typer dedents the text after the first paragraph without its first line.
     """
     return text and re.sub(r"(?m)^(\S.*)\n(?=\S)", r"\1 ", text).replace("\n\n", "\n\n\n", 1)
 

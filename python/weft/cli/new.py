@@ -66,7 +66,7 @@ def new(
         Path,
         typer.Argument(
             metavar="FILE|scheme|congestion-control",
-            help="Scenario file to write; or what the crate of a plugin brings.",
+            help="Scenario file to write; or the kind of a plugin, to write its crate.",
         ),
     ],
     crate: Annotated[

@@ -183,7 +183,7 @@ def _show_captures(outcome: Outcome, folder: Path) -> None:
 
 
 def read(path: Path) -> Scenario:
-    """The scenario in a file; the error for a directory shows what to type instead."""
+    """The scenario in a file; the error for a directory shows the command to type instead."""
     if not path.is_dir():
         return Scenario.from_file(path)
     if (path / "sweep.json").is_file():

@@ -16,7 +16,7 @@ def scenarios(
 ) -> None:
     """Copy the scenarios of Weft's documentation into a directory.
 
-    Each begins with a comment on what it shows. Files with your changes are not overwritten.
+    Each begins with a comment on its purpose. Files with your changes are not overwritten.
 
     [bold]Examples[/bold]
 

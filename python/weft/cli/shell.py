@@ -123,7 +123,7 @@ def finished(runs: int, folder: Path, before: int = 0) -> None:
 
 
 def stopped(kept: str, again: str) -> str:
-    """The message after Ctrl-C: what was kept, and the command to resume; Rich markup."""
+    """The message after Ctrl-C: the files that are kept, and the command to resume; Rich markup."""
     return f"Stopped: {escape(kept)}. To resume:\n  [bold]{escape(again)}[/bold]"
 
 

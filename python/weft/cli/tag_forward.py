@@ -210,7 +210,7 @@ def show(
 
 
 def _tell(outcome: Outcome) -> None:
-    """Print what was installed, how long it took, and what is missing."""
+    """Print the installed rules, the time that it took, and the missing parts."""
     for port in outcome.silent:
         shell.warn(f"{port}: not on any path")
     changed = ", ".join(f"{number:,} {what}" for what, number in outcome.rules.items() if number) or "none"

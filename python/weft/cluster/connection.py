@@ -250,7 +250,7 @@ class Cluster:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report what no coroutine has seen, except how Dask ends its own tasks.
+    """Report errors that no coroutine has seen, except how Dask ends its own tasks.
 
     When a request of it is cancelled as the worker leaves, the tasks that waited for the request's keys end with
     `AllExit`, and nobody waits for them any more.
@@ -260,7 +260,7 @@ def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def _silence() -> None:
-    """Keep Dask's log from the terminal: the errors of this package say what concerns the user."""
+    """Keep Dask's log from the terminal: the errors of this package say all that concerns the user."""
     for name in logging.root.manager.loggerDict:
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

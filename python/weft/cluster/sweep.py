@@ -123,7 +123,7 @@ class Sweep:
         return order | {"threads": threads}
 
     async def _end(self, active: set[asyncio.Task[None]]) -> None:
-        """End what still runs here; cancelled tasks end on the workers, too."""
+        """End the tasks that still run here; cancelled tasks end on the workers, too."""
         tasks = [*active, *self._sent.values()]
         for task in tasks:
             task.cancel()
@@ -260,7 +260,7 @@ class Sweep:
         self._on_event({"event": "run_failed", **failure})
 
     def _end_of(self, point: Point) -> None:
-        """Pass on what has been heard of a run: from now on nothing is."""
+        """Pass on the last progress of a run: from now on there is none."""
         self._tell()
         self._over.add(point.id)
 
@@ -289,7 +289,7 @@ class Sweep:
 
 def _reason(error: Exception) -> str:
     if not isinstance(error, KilledWorker):
-        return f"what a worker sent is no result: {error}"
+        return f"a worker sent an invalid result: {error}"
     times = plural(error.allowed_failures + 1, "worker")
     return f"{times} died while they had it, the last one {error.last_worker.address}: is their memory too small?"
 

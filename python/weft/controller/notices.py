@@ -1,4 +1,4 @@
-"""Log messages about switches for operators: what needs attention, and which command to type."""
+"""Log messages about switches for operators: problems that need attention, and the command to type."""
 
 import logging
 from collections.abc import Callable

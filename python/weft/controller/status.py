@@ -1,4 +1,4 @@
-"""Status of a running controller: the core's state, and what the shell around it adds."""
+"""Status of a running controller: the core's state, and that of the shell around it."""
 
 import json
 from typing import Any

@@ -18,7 +18,7 @@ _EMULATES = ("weft-switchd", "weft-loadgen")
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 """The directory where Debian and Ubuntu install Mininet, outside of virtual environments."""
 _INSTALL = (
-    "`make emulation` in Weft's directory installs and builds what an emulation needs; with the wheel or package:"
+    "`make emulation` in Weft's directory installs and builds all that an emulation needs; with the wheel or package:"
     " apt-get install mininet iproute2 ethtool net-tools"
 )
 

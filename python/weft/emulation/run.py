@@ -33,7 +33,7 @@ class Prepared:
 def prepare(plan: Plan) -> Prepared:
     """Check whether a plan can be emulated on this machine, and how.
 
-    Raises `EmulationError` if it cannot, with the reason and what to do instead.
+    Raises `EmulationError` if it cannot, with the reason and the fix.
     """
     if plan.mode is None:
         raise EmulationError(
@@ -43,7 +43,7 @@ def prepare(plan: Plan) -> Prepared:
     over = plan.params.get("over", "arp_path")
     if over != "arp_path":
         raise EmulationError(
-            f"`scheme.over` is {over}, but the Linux switch forwards by ARP-Path what has no path of its own",
+            f"`scheme.over` is {over}, but the Linux switch forwards frames without a path by ARP-Path",
             "`weft run` simulates it; or `--set 'scheme.over=\"arp_path\"'`",
         )
     for host in plan.hosts:

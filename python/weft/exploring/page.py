@@ -133,7 +133,7 @@ def _player(trace: Trace) -> str:
         f'<label>speed <select id="speed">{speeds}</select></label></div>'
         '<p class="now" id="now" aria-live="polite"></p>'
         f'<div class="legend">{legend}</div></div>'
-        '<div class="right"><h2 id="title">What happens</h2><ol id="lines" aria-labelledby="title"></ol></div></div>'
+        '<div class="right"><h2 id="title">Events</h2><ol id="lines" aria-labelledby="title"></ol></div></div>'
         '<dl class="facts" id="facts"></dl>'
         '<p class="caption">Time is uniform while frames move, and compressed while all wait in queues. '
         "Keys: space, ←, →, Home, End, 1, 2.</p></section>"

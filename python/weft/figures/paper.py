@@ -137,7 +137,7 @@ def _finished(
     notes: Sequence[str],
     wide: float,
 ) -> Spec:
-    """The specification with its panels, data and style, without what only a page needs."""
+    """The specification with its panels, data and style, without the layers that only a page needs."""
     shown = [one | {"layer": [layer for layer in one["layer"] if not _of_page(layer)]} for one in panels]
     entries = max((len(name) for name in looks), default=1) * _LETTER + _ENTRY
     more: dict[str, Any] = {

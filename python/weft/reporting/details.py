@@ -149,9 +149,9 @@ class Details:
     def _pairs(
         self, runs: pl.DataFrame | None, shown: Sequence[_Shown], by_scheme: Mapping[str, Any]
     ) -> list[list[Any]]:
-        """Pairs of schemes by place, with half-widths of the intervals of their differences in what the drawing shows.
+        """Pairs of schemes by place, with half-widths of the intervals of their differences in the drawn metrics.
 
-        `more` has what must be added to the differences of the whole numbers in `by_scheme`, by link.
+        `more` has the fractions to be added to the differences of the whole numbers in `by_scheme`, by link.
         """
         if runs is None:
             return []
@@ -202,7 +202,7 @@ class Details:
         }
 
     def _events(self, point: str) -> list[dict[str, Any]]:
-        """The events of a point: seconds in the run, and what changed."""
+        """The events of a point: seconds in the run, and the change."""
         found: dict[tuple[float, str], None] = {}
         for event in self._events_of_run(point):
             text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"

@@ -69,7 +69,7 @@ def tools(ident: str, label: str) -> str:
 
 
 def tabs(sets: str, choices: Sequence[tuple[str, str]], label: str = "") -> str:
-    """A segmented control; `sets` is what the script changes with it. Empty if there is only one choice."""
+    """A segmented control; `sets` is the setting that the script changes with it. Empty if there is only one choice."""
     if len(choices) < 2:
         return ""
     buttons = "".join(

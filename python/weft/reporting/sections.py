@@ -66,7 +66,7 @@ def link_names(content: Content) -> list[str]:
 
 
 def figure(content: Content, shown: Figure, found: Iterable[str]) -> str:
-    """A figure of the registry with its switches; what stands in its place where there is no data."""
+    """A figure of the registry with its switches; where there is no data, the text in its place."""
     measures = [(measure.key, measure.title) for measure in shown.known(content)]
     there = bool(measures) if shown.measures else all(name in found for name in shown.tables)
     controls = tabs("metric", measures, "Measure") + "".join(

@@ -1,7 +1,7 @@
 """Simulation compared with emulation: the same flows, one by one.
 
 A scenario with a seed gives the simulator and the emulated hosts the same list of flows, so each flow is compared with
-itself. What is compared is the ratio of means, emulated over simulated. Its interval is that of a ratio estimator over
+itself. The measure is the ratio of means, emulated over simulated. Its interval is that of a ratio estimator over
 pairs (Cochran, Sampling Techniques, section 2.11), as if the flows of a run were independent; they share links, so
 the true interval is wider.
 """

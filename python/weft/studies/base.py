@@ -112,7 +112,7 @@ class Part(ABC):
 
     @abstractmethod
     def carry_out(self, out: Path, options: RunOptions) -> Results:
-        """Run what `out` does not contain yet. Only simulated runs use `options.cluster`.
+        """Run the points that `out` does not contain yet. Only simulated runs use `options.cluster`.
 
         Raises `OutputError` if `out` cannot be used, or a run failed.
         """
@@ -189,7 +189,7 @@ class Study(ABC):
         """The paper's figures from the results of the parts."""
 
     def run(self, out: Path, size: Size, options: RunOptions) -> Outcome:
-        """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
+        """Run the points that `out` does not contain yet, judge the claims and write them to ``study.json``.
 
         Raises `OutputError` if `out` belongs to another study or size, cannot be written, or a run failed;
         `EmulationError` if a part needs emulation, which this machine does not support.

@@ -26,7 +26,7 @@ class Finding:
 
 
 def of_finding(ident: str, claim: str, unit: str, found: Finding | None, missing: str) -> StudyRow:
-    """The row of a finding; without one, the claim is not measured, because of what is `missing`."""
+    """The row of a finding; without one, the claim is not measured, because of the `missing` data."""
     if found is None:
         return not_measured(ident, claim, unit, missing)
     if found.holds is None:

@@ -374,7 +374,7 @@ def refused(weft, tmp_path, monkeypatch):
         ),
         (
             ("--set", 'scheme.name="tfe"', "--set", 'scheme.over="ecmp"'),
-            "`scheme.over` is ecmp, but the Linux switch forwards by ARP-Path what has no path of its own",
+            "`scheme.over` is ecmp, but the Linux switch forwards frames without a path by ARP-Path",
         ),
         (
             ("--set", 'fabric.delay="1 ms"'),

@@ -1,4 +1,4 @@
-//! Flow admission: whether a port's hosts may open one more flow, and what happens above the limit.
+//! Flow admission: whether a port's hosts may open one more flow, and the consequence above the limit.
 //!
 //! Each port has its own limits, so that a flooding port evicts only its own flows. Above them its TCP is
 //! forwarded per station instead of per flow while the flood lasts, and none of it reaches the controller.

@@ -31,7 +31,7 @@ pub(super) struct Resumption {
     pub(super) reserved: FxHashSet<u32>,
     /// Connections created from rules: by their stations, and by the number in the cookies.
     pub(super) connections: BTreeMap<([u32; 2], u32), Handle>,
-    /// Flows and routes taken over whose old rules remain: what they depend on was not confirmed in time.
+    /// Flows and routes taken over whose old rules remain: their dependencies were not confirmed in time.
     pub(super) unreplaced: Vec<Resumed>,
     /// Switches that connected for the first time, with claim rules not read yet.
     pub(super) fresh: Vec<u32>,

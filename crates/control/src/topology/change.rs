@@ -1,4 +1,4 @@
-//! [`Change`]: what an event has changed in the topology.
+//! [`Change`]: the changes of the topology by an event.
 
 /// Changes that users of the topology must react to.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! What a [`Topology`](super::Topology) consists of: switches, ports and links.
+//! The elements of a [`Topology`](super::Topology): switches, ports and links.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! Every port of a switch has a gate. A tagged frame carries two, UP and DOWN, and a switch computes the output
 //! gate by [`forward`] alone. A [`GatePlan`] has the gates of a whole fabric: computed from a fabric that is wired
 //! as a fat-tree ([`GatePlan::of`]), or given and checked ([`GatePlan::given`]). [`SwitchGates`] is one switch's
-//! part of it; a [`Steering`] tells a flow's source switch what to do.
+//! part of it; a [`Steering`] tells a flow's source switch the tag and the gate.
 
 mod check;
 mod error;

@@ -7,7 +7,7 @@ use super::plan::Planned;
 use super::switch_gates::chosen;
 use super::{Direction, Gate, GateFlag, GatePlan, Layer, forward};
 
-/// What the source switch does to a frame: pushes a tag with these numbers and sends it through a gate. If that
+/// The source switch's treatment of a frame: it pushes a tag with these numbers and sends it through a gate. If that
 /// gate pops tags (both hosts are on the same switch), nothing is pushed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct Steering {
@@ -61,7 +61,7 @@ impl GatePlan {
         }
     }
 
-    /// The source switch and what it does to send frames over way `choice`; `None` if there is no such way. Ways
+    /// The source switch and its steering of frames over way `choice`; `None` if there is no such way. Ways
     /// between servers are in the order of the UP numbers of aggregation switches and cores.
     pub fn steering(&self, source: HostId, destination: HostId, choice: usize) -> Option<(NodeId, Steering)> {
         let ways = self.ways(source, destination)?;

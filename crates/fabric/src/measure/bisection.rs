@@ -19,8 +19,8 @@ const LARGE: usize = 10_000;
 /// How a bisection bandwidth was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BisectionMethod {
-    /// In closed form, exact: the fabric is regular, so any halving carries at least what each host gets
-    /// through its narrowest tier, and a halving along that tier carries no more.
+    /// In closed form, exact: the fabric is regular, so any halving carries at least each host's
+    /// share of its narrowest tier, and a halving along that tier carries no more.
     TierCut,
     /// Exact, by trying every halving.
     Exhaustive {

@@ -5,8 +5,8 @@ use weft_units::{HostId, LinkId};
 use super::max_flow::Network;
 use crate::Fabric;
 
-/// The links that limit what two hosts can send each other: of all sets of links that every path from `from` to `to` has
-/// to cross, one with the least sum of rates. `from` sends on the links of `first`; hosts do not forward. `is_up` says
+/// The links that limit the traffic between two hosts: of all sets of links that every path from `from` to `to` has to
+/// cross, one with the least sum of rates. `from` sends on the links of `first`; hosts do not forward. `is_up` says
 /// which links exist. Empty if there is no path.
 pub fn narrowest_cut(
     fabric: &Fabric,

@@ -1,8 +1,8 @@
 //! Path sets: the simple paths between two nodes, in an order for subflows that should not share links.
 //!
-//! The first path is the shortest one. The others follow by what they share with it (smoc, Algorithm 1: all
+//! The first path is the shortest one. The others follow by the edges shared with it (smoc, Algorithm 1: all
 //! simple paths, sorted by the edges shared with the primary path, then by length), or, under
-//! [`Order::Disjoint`], by what they share with every path before them. The number of simple paths grows
+//! [`Order::Disjoint`], by those shared with every path before them. The number of simple paths grows
 //! exponentially with the size of a graph, so they are not listed and sorted: a [`PathSet`] is an iterator
 //! that finds each path on demand.
 //!

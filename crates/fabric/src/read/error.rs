@@ -34,7 +34,7 @@ pub enum ErrorKind {
     Value {
         /// The attribute.
         key: &'static str,
-        /// Why, with the value and what was expected.
+        /// Why, with the value and the expected ones.
         why: String,
     },
     /// A directed edge without its reverse.

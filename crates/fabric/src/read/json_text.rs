@@ -15,7 +15,7 @@ pub(super) fn with_strings(text: &str) -> Cow<'_, str> {
     replaced(text, |token, _| format!("\"{token}\""))
 }
 
-/// The text with Python's tokens, outside of strings, replaced by what `form` makes of a token and its number.
+/// The text with Python's tokens, outside of strings, replaced by the result of `form` for a token and its number.
 fn replaced(text: &str, form: impl Fn(&str, &str) -> String) -> Cow<'_, str> {
     if !ADDED.iter().any(|(token, _)| text.contains(token)) {
         return Cow::Borrowed(text);

@@ -77,8 +77,8 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// Checks attributes, each with its value. What has no effect is ignored; `notes` say so, except for drawing and
-    /// naming.
+    /// Checks attributes, each with its value. Those without effect are ignored; `notes` say so, except for drawing
+    /// and naming.
     ///
     /// # Errors
     /// The first attribute that seems to be meant for one of Weft's.

@@ -6,8 +6,8 @@
 //! distance from the nearest host. A link may have a `rate`, `delay`, `queue`, `ecn_threshold`, `overhead`
 //! and `up`; missing attributes come from the caller's defaults. Quantities are strings with a unit.
 //! `rate_back` etc. are for the reverse direction of an undirected link. TOML has no other attributes. In GraphML and JSON
-//! an attribute that seems to be meant for one of these is rejected; others have no effect. What a reader leaves out is in
-//! [`Fabric::notes`].
+//! an attribute that seems to be meant for one of these is rejected; others have no effect. The parts that a reader
+//! leaves out are in [`Fabric::notes`].
 //!
 //! Files of other simulators have fewer attributes: `htsim/`, `conweave.rs`.
 

@@ -120,7 +120,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
     Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges: file_edges, notes })
 }
 
-/// Nodes, edges, and what an edge is called.
+/// Nodes, edges, and the name for an edge.
 type Lists<'f, 'a> = (&'f [&'a RawValue], &'f [&'a RawValue], &'static str);
 
 impl<'a> File<'a> {

@@ -1,4 +1,4 @@
-//! [`Notes`]: what a reader leaves out of a file or reads in a way that may surprise, said once for the whole file.
+//! [`Notes`]: the parts of a file that a reader leaves out or reads in a way that may surprise, named once per file.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

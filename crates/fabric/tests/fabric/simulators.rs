@@ -163,7 +163,7 @@ fn what_htsim_skips_has_no_effect_and_is_noted() {
     assert_eq!((read.nodes(), links(&read)), (ours.nodes(), links(&ours)));
     let notes = [
         "x.topo: line 2: `Author` has no effect before the first `Tier` (and 1 more line like it)",
-        "x.topo: line 4: what follows the number has no effect",
+        "x.topo: line 4: words after the number have no effect",
         "x.topo: `Tier 2` has no effect: `Tiers` is 2",
         "x.topo: `Radix_Up` of tier 1 has no effect: the top tier has no uplinks",
         "x.topo: `Queue_Up` of tier 1 has no effect: the top tier has no uplinks",
@@ -178,7 +178,7 @@ fn lines_without_effect_are_noted_once_with_their_number() {
     let read = parse("x.topo", &format!("{}{text}", "Author somebody\n".repeat(5_000))).unwrap();
     let notes = [
         "x.topo: line 1: `Author` has no effect before the first `Tier` (and 4999 more lines like it)",
-        "x.topo: line 5004: what follows the number has no effect (and 2 more lines like it)",
+        "x.topo: line 5004: words after the number have no effect (and 2 more lines like it)",
     ];
     assert_eq!(read.notes(), notes);
 }

@@ -37,7 +37,7 @@ impl<'a, W: Write> Generator<'a, W> {
     /// Opens the listeners of the local hosts (`here` has one entry per host) and sets the start time.
     ///
     /// # Errors
-    /// What prevents the run from starting. A port in use does not: only its flows fail.
+    /// The reason why the run cannot start. A port in use is none: only its flows fail.
     pub fn open(
         workload: &'a Workload,
         here: Vec<bool>,
@@ -70,7 +70,7 @@ impl<'a, W: Write> Generator<'a, W> {
     /// flow of this machine then has a record.
     ///
     /// # Errors
-    /// What prevents the run from continuing; records written so far are kept.
+    /// The reason why the run cannot continue; records written so far are kept.
     pub fn run(mut self) -> Result<Outcome, GeneratorError> {
         let flows = &mut self.flows;
         let limit = flows.workload.limit.ps();
@@ -90,7 +90,7 @@ impl<'a, W: Write> Generator<'a, W> {
                 flows.progress.elapsed_ps = now;
                 self.observer.progress(&flows.progress);
                 flows.records.0.flush().map_err(GeneratorError::Records)?;
-                // Others may have freed what the listeners lack.
+                // Others may have freed the ports or descriptors that the listeners lack.
                 flows.listeners.resume(&flows.poller).map_err(kernel("a listener"))?;
                 tick = now + TICK_PS;
             }

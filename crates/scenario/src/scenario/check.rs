@@ -11,8 +11,8 @@ use crate::sections::Loader;
 use crate::warnings;
 
 impl Scenario {
-    /// Plans every point of the sweep with its first seed and returns the warnings: what `weft run` does
-    /// before anything is written. Of points that differ only in the scheme, one is planned, unless one of
+    /// Plans every point of the sweep with its first seed and returns the warnings, as `weft run` does
+    /// before it writes anything. Of points that differ only in the scheme, one is planned, unless one of
     /// the schemes does not run on every fabric; the others only give warnings that need no plan of their own.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Scenario {
                 found.insert(at, warnings);
             }
         }
-        // What a file says is the same at all points.
+        // A file's content is the same at all points.
         let mut seen = HashSet::new();
         let mut warnings: Vec<String> =
             found.into_values().flatten().filter(|warning| seen.insert(warning.clone())).collect();
@@ -62,7 +62,7 @@ impl Scenario {
         Ok(warnings)
     }
 
-    /// Plans a point; returns what its overloads depend on and its warnings.
+    /// Plans a point; returns the inputs of its overloads and its warnings.
     fn planned(&self, point: &Point, loader: Loader<'_>) -> Result<(Ground, Vec<String>), Diagnostics> {
         let Plan { fabric, events, traffic, warnings, .. } = self.plan(point, loader)?;
         let of_file = fabric.notes().to_vec();

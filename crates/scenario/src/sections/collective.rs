@@ -19,7 +19,7 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     ),
     key("bytes", Kind::Bytes, "", "bytes of a collective at every rank"),
     key("chunks", Kind::Count(1), "1", "number of chunks of a tree or pipeline"),
-    key("compute", Kind::Duration, "0 s", "time between receiving data and sending what follows from it"),
+    key("compute", Kind::Duration, "0 s", "time between receiving data and sending the next data"),
     key("repeats", Kind::Count(1), "1", "number of rounds of a collective, one after the other"),
     key(
         "connections",

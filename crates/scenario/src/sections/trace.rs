@@ -15,16 +15,16 @@ use crate::section::At;
 /// Reads a trace between hosts.
 type ReadListed = fn(&[u8], FindHost<'_>) -> Result<Read<Vec<ListedFlow>>, TraceError>;
 
-/// What a trace says beside its flows.
+/// The content of a trace beside its flows.
 #[derive(Default)]
 pub(crate) struct Beside {
     /// Its failures.
     pub(crate) events: Vec<Event>,
-    /// What is ignored.
+    /// The ignored parts.
     pub(crate) warnings: Vec<String>,
 }
 
-/// The flows of the file `path`; if they are between ranks, with the hosts of the ranks. And what else it says.
+/// The flows of the file `path`, with the hosts of the ranks if they are between ranks, and its other content.
 pub(crate) fn read_trace(
     path: &At<String>,
     ranks: &RankSettings,

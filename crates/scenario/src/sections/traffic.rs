@@ -150,7 +150,7 @@ impl GroupSettings {
         }
     }
 
-    /// The group, with its hosts and files resolved, and what else its file says.
+    /// The group, with its hosts and files resolved, and its file's other content.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<(Group, Beside)> {
         let mut beside = Beside::default();
         let flows = match &self.source {

@@ -69,7 +69,7 @@ impl Transport {
         Some(Self { profile: profile.to_owned(), protocol })
     }
 
-    /// Computes from the fabric what depends on it and was not given.
+    /// Computes the parameters that depend on the fabric and were not given.
     pub(crate) fn settle(&mut self, fabric: &Fabric) {
         let config = self.protocol.config_mut();
         if let Some(timeout) = config.fixed_timeout() {
@@ -163,7 +163,7 @@ impl Transport {
         Some(Problem::at(position, message).label("lower `bytes` or `repeats`, or remove `connections`"))
     }
 
-    /// A copy with what applications set on connections that stay open: they disable Nagle's algorithm.
+    /// A copy with the options that applications set on connections that stay open: they disable Nagle's algorithm.
     pub(crate) fn with_connections(&self, traffic: &Traffic) -> Self {
         let mut this = self.clone();
         if let Protocol::Tcp(config) = &mut this.protocol {

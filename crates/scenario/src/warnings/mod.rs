@@ -1,4 +1,4 @@
-//! Warnings of a plan: it can run, but its result may not be what the user expects.
+//! Warnings of a plan: it can run, but its result may surprise the user.
 
 use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::host::over::over;

@@ -24,7 +24,7 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     })
 }
 
-/// How long the link sends what its port's queue may hold.
+/// How long the link takes to send a full queue of its port.
 fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
     let frame = u64::from(link.overhead.wire_bytes(packet));
     let limit = match link.queue.limit {

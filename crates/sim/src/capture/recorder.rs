@@ -78,7 +78,7 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Whether a frame on `link` is captured; updates what is known of the flow's frames.
+    /// Whether a frame on `link` is captured; updates the knowledge of the flow's frames.
     fn match_frame(&mut self, link: LinkId, seen: &Seen) -> bool {
         self.links.as_ref().is_none_or(|links| links.contains(&link))
             && self.flow.as_mut().is_none_or(|flow| flow.follow(seen))

@@ -1,4 +1,4 @@
-//! [`Target`]: what to capture, as a user names it, and [`Subject`], what one file captures of a run.
+//! [`Target`]: links or a flow to capture, as users name them, and [`Subject`], the part of a run in one file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,8 +51,8 @@ impl fmt::Display for Target {
 pub enum Frames {
     /// All frames on these links.
     OnLinks(Vec<LinkId>),
-    /// Those of a flow: its segments, and what hosts and switches send to find its destination and its path. On
-    /// these links, or on all.
+    /// Those of a flow: its segments, and the frames by which hosts and switches find its destination and its
+    /// path. On these links, or on all.
     OfFlow(FlowNumber, Option<Vec<LinkId>>),
 }
 

@@ -1,5 +1,5 @@
-//! [`Conductor`]: leads a run from window to window, and does in between what concerns more than one partition: faults,
-//! samples, the central controller, the flows' records, the end of the run.
+//! [`Conductor`]: leads a run from window to window, and handles in between all that concerns several partitions:
+//! faults, samples, the central controller, the flows' records, the end of the run.
 
 mod faults;
 mod report;

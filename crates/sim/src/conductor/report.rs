@@ -1,4 +1,4 @@
-//! What a [`Conductor`] reports: samples, progress, and the result of the run.
+//! The reports of a [`Conductor`]: samples, progress, and the result of the run.
 
 use std::sync::atomic::Ordering;
 

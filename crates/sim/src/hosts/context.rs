@@ -1,4 +1,4 @@
-//! [`Ctx`]: what the hosts of a partition work with.
+//! [`Ctx`]: the parts of a run that the hosts of a partition work with.
 
 use super::nics::Nics;
 use super::world::World;
@@ -10,6 +10,6 @@ pub struct Ctx<'r, 'n> {
     pub net: &'r mut Network<'n>,
     /// The links on which hosts send.
     pub nics: &'r Nics,
-    /// What all hosts of the run know.
+    /// The knowledge that all hosts of the run share.
     pub world: &'r World<'r>,
 }

@@ -1,4 +1,4 @@
-//! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
+//! [`Hosts`]: the interface of a transport protocol to the run.
 
 use weft_units::Time;
 
@@ -19,7 +19,7 @@ use crate::packet::PacketId;
 /// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then
 /// [`HostKind::subflow_bits`] bits of the subflow and the side.
 pub trait Hosts: Send {
-    /// What kind of hosts they are.
+    /// The kind of these hosts.
     fn kind(&self) -> HostKind;
 
     /// Opens the connection of a flow at its source.
@@ -37,8 +37,8 @@ pub trait Hosts: Send {
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
     fn turn(&mut self, number: u32, cx: &mut Ctx<'_, '_>);
 
-    /// Flow control resumes queues of the port on a host's link `nic` ([`Network::can_send`]). What waited in the port follows
-    /// without this call.
+    /// Flow control resumes queues of the port on a host's link `nic` ([`Network::can_send`]). Packets that waited in
+    /// the port follow without this call.
     fn resume(&mut self, nic: u32, cx: &mut Ctx<'_, '_>);
 
     /// Follows the source's next data segment of a flow, to see its path.

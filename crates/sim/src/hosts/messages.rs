@@ -49,7 +49,7 @@ pub struct Messages {
     counts_packets: bool,
 }
 
-/// What an end has counted.
+/// The counts of an end.
 pub struct Counts<'a> {
     /// By the protocol.
     pub stats: Stats,

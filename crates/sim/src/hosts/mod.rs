@@ -1,6 +1,7 @@
-//! The connections of a partition's hosts. [`Hosts`] is what the engine sees; [`Shell`] is the same for all protocols, and
-//! [`protocol::Protocol`] what each of them has in a file of its own. [`Any`] is hosts with any protocol: one type for all of
-//! them, so that the engine is compiled once. TCP on one path, for which it is compiled apart, is not among them.
+//! The connections of a partition's hosts. [`Hosts`] is the engine's view; [`Shell`] is the same for all protocols, and
+//! [`protocol::Protocol`] the part that each of them has in a file of its own. [`Any`] is hosts with any protocol: one
+//! type for all of them, so that the engine is compiled once. TCP on one path, for which it is compiled apart, is not
+//! among them.
 //!
 //! The two ends of a connection share nothing. Each end is found by the flow's number, which every packet
 //! carries, and lives from its first packet until the engine says that the flow is over.

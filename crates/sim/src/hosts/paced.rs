@@ -40,8 +40,8 @@ fn arm<P: Protocol>(protocol: &mut P, end: &mut End<P>, place: u32, net: &mut Ne
 }
 
 impl<P: Protocol> Shell<P> {
-    /// Sends the answers of the end at `place`. Gives a source a turn if it has something to send, and sends what its link
-    /// takes.
+    /// Sends the answers of the end at `place`. Gives a source a turn if it has something to send, and sends the
+    /// packets that its link takes.
     #[inline]
     pub fn pump_paced(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         self.answer(place, cx);

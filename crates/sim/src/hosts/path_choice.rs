@@ -1,4 +1,4 @@
-//! [`PathChoices`]: how the ends of TCP connections at the hosts of a partition choose paths, and what they know of them.
+//! [`PathChoices`]: the paths that ends of TCP connections at a partition's hosts choose, and their knowledge of paths.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,4 @@
-//! [`Protocol`]: what the hosts of a transport protocol do differently from others, and [`End`], an end of its connections.
+//! [`Protocol`]: the behaviour of hosts that differs between transport protocols, and [`End`], an end of a connection.
 
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
@@ -17,7 +17,7 @@ use crate::journal::FlowNumber;
 use crate::network::Network;
 use crate::packet::PacketId;
 
-/// What the ends of a protocol exchange.
+/// The packets that the ends of a protocol exchange.
 pub type PacketOf<P> = <<P as Protocol>::Machine as Machine>::Packet;
 /// The parameters of a protocol.
 pub type ConfigOf<P> = <<P as Protocol>::Machine as Machine>::Config;
@@ -56,7 +56,7 @@ pub struct Opening<'r> {
 pub struct End<P: Protocol> {
     /// The state of the protocol.
     pub machine: P::Machine,
-    /// What hosts know of it besides.
+    /// The hosts' further knowledge of it.
     pub state: P::State,
     /// Its subflows.
     pub subflows: P::Subflows,
@@ -84,13 +84,13 @@ impl<P: Protocol> End<P> {
     }
 }
 
-/// A transport protocol at the hosts of a partition, with its parameters and what its ends share.
+/// A transport protocol at the hosts of a partition, with its parameters and the state that its ends share.
 pub trait Protocol: Send + Sized {
     /// One end of a connection.
     type Machine: Machine<Packet: Send> + Send;
     /// Its subflows: an array of one, or a vector.
     type Subflows: AsRef<[Subflow]> + AsMut<[Subflow]> + From<[Subflow; 1]> + Send;
-    /// What hosts know of an end besides.
+    /// The hosts' further knowledge of an end.
     type State: Send;
 
     /// Bits of a packet's owner below the flow's number: for the subflow, then one for the side.

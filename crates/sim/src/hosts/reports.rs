@@ -1,4 +1,4 @@
-//! What ends report to the engine.
+//! The reports of ends to the engine.
 
 use weft_traffic::{Flow, Point};
 

@@ -133,7 +133,7 @@ impl Protocol for Roce {
 
 impl Transmission for Roce {}
 
-/// What the packet of an acknowledgement carries.
+/// The content of an acknowledgement's packet.
 fn content_of(ack: &Ack) -> Content {
     let (kind, arrived) = match ack.kind {
         AckKind::Plain => (0, 0),

@@ -39,7 +39,7 @@ pub struct Shell<P: Protocol> {
 
 /// How the hosts of a protocol send its packets.
 pub trait Transmission: Protocol {
-    /// The end at `place` may have packets to send: sends what the interface takes.
+    /// The end at `place` may have packets to send: sends those that the interface takes.
     #[inline(always)]
     fn pump(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_>) {
         if Self::PACES { shell.pump_paced(place, cx) } else { shell.pump_queued(place, cx) }

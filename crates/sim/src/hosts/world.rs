@@ -1,4 +1,4 @@
-//! [`World`]: what all hosts of a run know.
+//! [`World`]: the knowledge that all hosts of a run share.
 
 use weft_traffic::{Connections, Flow};
 use weft_transport::{Framing, Protocol};
@@ -8,7 +8,7 @@ use super::places::Places;
 use crate::network::Network;
 use crate::waiting::Waiting;
 
-/// What all hosts of a run know.
+/// The knowledge that all hosts of a run share.
 pub struct World<'a> {
     /// The flows, in order of start time; of those that wait for others, the earliest.
     pub flows: &'a [Flow],

@@ -340,7 +340,7 @@ impl Links {
         self.links[link as usize].far_end
     }
 
-    /// Forgets what switches have decided about packets that have not arrived: the routes have changed.
+    /// Forgets the decisions of switches about packets that have not arrived: the routes have changed.
     pub fn forget_decisions(&mut self) {
         self.arena.iter_mut().for_each(|packet| packet.bound.egress = UNDECIDED);
     }

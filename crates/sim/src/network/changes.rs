@@ -20,7 +20,7 @@ impl Network<'_> {
             self.resume_flow_control(number);
             return Vec::new();
         }
-        // What becomes free now is not sent any more, in any partition.
+        // A packet whose line becomes free now is not sent any more, in any partition.
         self.serve_before(number, self.now);
         self.queue.clear(number);
         let mut lost = self.links.fail(number, self.now);
@@ -50,7 +50,7 @@ impl Network<'_> {
         if link == ELSEWHERE {
             return;
         }
-        // What becomes free now is sent at the new rate.
+        // A packet whose line becomes free now is sent at the new rate.
         self.serve_before(link, self.now);
         let old = self.rate(id);
         self.rates.insert(link, new);

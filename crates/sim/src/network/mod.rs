@@ -246,7 +246,7 @@ impl<'a> Network<'a> {
     }
 
     /// Schedules the next arrival of a link whose first packet has arrived, and prefetches for later
-    /// events: links about 128 events ahead, their rings 32, and what the first packet needs about 8 events ahead.
+    /// events: links about 128 events ahead, their rings 32, and the data of the first packet about 8 events ahead.
     #[inline(always)]
     pub fn advance(&mut self, link: u32, far_port: u16, next: Time, decides_ahead: bool) {
         if !self.prefetches {

@@ -69,7 +69,7 @@ impl Network<'_> {
         self.ports.accounts.add_paused(self.fabric, &self.ids, found);
     }
 
-    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
+    /// Adds the content of the partition's queues whose last pause frame has come. Queues that pause them are known.
     pub fn add_held(&self, found: &mut PausedQueues) {
         self.ports.add_held(self.fabric, &self.ids, found);
     }

@@ -74,7 +74,7 @@ enum Command {
     },
     /// Remove learnt entries; they are relearnt on demand
     Flush {
-        /// What to remove [default: both]
+        /// The learnt state to remove [default: both]
         #[arg(value_enum)]
         what: Option<Forgotten>,
     },

@@ -1,5 +1,5 @@
-//! Configuration errors as shown to users: the message, the line with the position marked, what was expected
-//! there and how to fix it.
+//! Configuration errors as shown to users: the message, the line with the position marked, the values expected
+//! there and the fix.
 
 use std::fmt;
 use std::ops::Range;

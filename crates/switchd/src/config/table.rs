@@ -42,7 +42,7 @@ impl<'t> Table<'t> {
         self.entries?.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
     }
 
-    /// The value of `key` if `read` accepts it, otherwise a problem stating what was `expected`.
+    /// The value of `key` if `read` accepts it, otherwise a problem stating the `expected` values.
     fn read<T>(
         &self,
         key: &'static str,

@@ -23,7 +23,7 @@ const BATCH: u32 = 256;
 /// How often the count is shown on a terminal.
 const SHOWN: Duration = Duration::from_secs(1);
 
-/// What to capture.
+/// The ports and frames to capture.
 #[derive(Args, Debug)]
 pub struct CaptureArgs {
     /// Ports, by interface or number [default: all]

@@ -72,7 +72,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The exit code: failed if the daemon does not answer or fails, refused for what the user can correct.
+    /// The exit code: failed if the daemon does not answer or fails, refused for errors that the user can correct.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Stuck { .. } | Self::Answer(_) | Self::Refused { is_wrong: false, .. } => {

@@ -111,7 +111,7 @@ impl Saved {
     fn keep(&mut self, name: &str, before: Before) {
         self.interfaces.entry(name.to_owned()).or_insert(before);
         let text = serde_json::to_string(&self.interfaces).unwrap_or_default();
-        // A crash in the middle of a write would lose what earlier daemons saved.
+        // A crash in the middle of a write would lose the settings that earlier daemons saved.
         let temporary = self.path.with_extension("partial");
         if let Err(error) = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path)) {
             tracing::warn!(path = %self.path.display(), %error, "cannot save the original settings of interfaces");

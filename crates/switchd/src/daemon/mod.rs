@@ -92,7 +92,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;
     // Before interfaces are first listed, so that no change is missed.
     let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
-    // Acquire what may be refused before changing anything.
+    // Acquire resources that may be refused before changing anything.
     let metrics = match metrics {
         Some(address) => Some(exposition::bind(address).await?),
         None => None,
@@ -347,7 +347,7 @@ fn forget_names(places: &Places, name: &SwitchName) -> Option<String> {
     std::fs::remove_file(&path).is_ok().then(|| format!("removed {}", path.display()))
 }
 
-/// Removes what a stopped daemon of this name left behind; returns a line for each thing removed or restored.
+/// Removes the remains of a stopped daemon of this name; returns a line for each thing removed or restored.
 ///
 /// # Errors
 /// [`Refusal`]; nothing is changed if the pin directory has entries that weft-switchd does not create.

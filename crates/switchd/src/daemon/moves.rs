@@ -28,7 +28,7 @@ struct MoveReport {
     last: Move,
 }
 
-/// What has been logged about a station.
+/// The log entries about a station.
 #[derive(Clone, Copy)]
 struct Known {
     /// Its moves that have been logged, or that happened under an earlier daemon.

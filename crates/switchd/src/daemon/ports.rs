@@ -1,4 +1,4 @@
-//! [`Port`]: an interface of the switch, and what it is connected to.
+//! [`Port`]: an interface of the switch, and its neighbour.
 //!
 //! The kernel program receives decisions, not deadlines: a port is a fabric port, a host port or neither until the
 //! daemon changes that. So roles stay as they are when the daemon stops, and the next one continues from there.

@@ -90,7 +90,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The exit code: failed where the kernel refuses a step, refused for what the user can correct.
+    /// The exit code: failed where the kernel refuses a step, refused for errors that the user can correct.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Plane(_) | Self::System { .. } => weft_manual::FAILED,

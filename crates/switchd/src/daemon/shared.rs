@@ -1,4 +1,4 @@
-//! [`Shared`]: the switch and what else all tasks and threads of the daemon need.
+//! [`Shared`]: the switch and the other state that all tasks and threads of the daemon need.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

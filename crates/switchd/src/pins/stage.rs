@@ -25,7 +25,7 @@ use crate::btf;
 use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};
 
-/// What a map is made of.
+/// The arguments of a map's creation.
 #[derive(Clone, Copy)]
 struct Make {
     kind: u32,

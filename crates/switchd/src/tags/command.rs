@@ -42,7 +42,7 @@ pub enum TagCommand {
         /// Which number of a tag addresses it
         #[command(flatten)]
         direction: GateSelector,
-        /// What is behind it [default: another switch]
+        /// The neighbour behind it [default: another switch]
         #[arg(long, value_enum)]
         flag: Option<Flag>,
     },

@@ -56,7 +56,7 @@ struct Touched {
 }
 
 impl Batch {
-    /// Records what a change is about to touch, and how to undo it.
+    /// Records the entries that a change is about to touch, and how to undo it.
     fn note(&mut self, table: &FlowTable, change: &FlowChange) {
         let known = |priority: u16, matches: &FlowMatch| table.get(priority, matches).map(|entry| entry.rule);
         let mut touch = |priority: u16, matches: FlowMatch, anew: bool| {

@@ -31,7 +31,7 @@ impl fmt::Display for Place {
 pub struct TraceError {
     /// The location.
     pub place: Place,
-    /// The error, with the offending text and what was expected.
+    /// The error, with the offending text and the expected one.
     pub why: String,
 }
 

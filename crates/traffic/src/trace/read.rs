@@ -1,4 +1,4 @@
-//! [`Read`]: what a file holds, and its text.
+//! [`Read`]: the content of a file, and its text.
 
 /// The content of a file.
 #[derive(Clone, PartialEq, Debug)]

@@ -8,7 +8,7 @@ use weft_units::{Bytes, Duration, HostId};
 
 use crate::words::short;
 
-/// Finds a host by its name; the error describes what is wrong with the name.
+/// Finds a host by its name; the error describes the problem with the name.
 pub type FindHost<'a> = &'a dyn Fn(&str) -> Result<HostId, String>;
 
 /// The format of flow start times in a trace.

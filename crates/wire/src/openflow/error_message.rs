@@ -1,4 +1,4 @@
-//! [`ErrorMessage`]: what was rejected, and why (section 7.4.4).
+//! [`ErrorMessage`]: the rejected message, and why (section 7.4.4).
 
 use core::fmt;
 

@@ -19,7 +19,7 @@ use crate::writer::Writer;
 /// The messages between a controller and a switch. Requests come from the controller, except echoes, which come
 /// from either.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[allow(missing_docs, reason = "each has the name of what it holds, or of the specification")]
+#[allow(missing_docs, reason = "each has the name of its content, or of the specification")]
 pub enum Message<'a> {
     Hello(Hello),
     Error(ErrorMessage<'a>),

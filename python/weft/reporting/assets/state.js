@@ -1,4 +1,4 @@
-// What the reader has chosen, kept in the fragment of the page's address.
+// The reader's choices, kept in the fragment of the page's address.
 const other = (scheme) => {
   const base = page.schemes.findIndex((one) => one.name === page.baseline);
   return base >= 0 && base !== scheme ? base : page.schemes.findIndex((_, at) => at !== scheme);
@@ -47,7 +47,7 @@ const change = (values, { quiet = false } = {}) => {
   notify(keys);
 };
 
-// The state in the address; what it does not name, or names wrongly, is as at first.
+// The state in the address; settings that it does not name, or names wrongly, are as at first.
 const restore = () => {
   const words = new URLSearchParams(location.hash.slice(1));
   const found = structuredClone(DEFAULTS);

@@ -38,7 +38,7 @@ const signed = (kind, value) => {
 // Without the last digits, which are those of the calculation.
 const short = (value) => Number(value.toPrecision(6));
 
-// The ends of the interval of a mean of what is neither negative nor more than `most`, from its half-width.
+// The ends of the interval of a mean of values that are neither negative nor more than `most`, from its half-width.
 const ends = (mean, half, most = Infinity) => (half === null || half === undefined
   ? [null, null] : [Math.max(mean - half, 0), Math.min(mean + half, most)].map(short));
 

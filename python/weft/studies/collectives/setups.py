@@ -1,6 +1,6 @@
 """The scenarios of the study: a part for each way to use the paths, on the whole fabric and with a failed uplink.
 
-A way is a kind of hosts, with the ports that they need, and what chooses the paths of their packets. Each kind of hosts
+A way is a kind of hosts, with the ports that they need, and the scheme of their packets' paths. Each kind of hosts
 is also there with one path per connection, so that the effect of paths can be separated from that of hosts. All have
 the same switches, links, ranks, bytes per rank and payload per packet, and connections that stay open.
 """

@@ -26,8 +26,8 @@ class LoadBalancing(Study):
     )
     chosen = (
         "Runs start warm and measure ten ideal times of the largest flow after a warm-up. Web search and Hadoop end "
-        "at 5 MB, data mining at 50 MB. Load: payload as a share of the uplinks of the intact fabric; 60 % of what a "
-        "situation leaves. Small flows: below 100 kB, large: above 1 MB."
+        "at 5 MB, data mining at 50 MB. Load: payload as a share of the uplinks of the intact fabric; 60 % of the "
+        "capacity that a situation leaves. Small flows: below 100 kB, large: above 1 MB."
     )
     page = "survey.html"
 

@@ -16,7 +16,7 @@ Refused = Mapping[tuple[str, str], str]
 
 
 def aggregate(survey: pl.DataFrame) -> pl.DataFrame:
-    """One row per situation, workload, load and scheme: each measure with `_low` and `_high`, and what it needs.
+    """One row per situation, workload, load and scheme: each measure with `_low` and `_high`, and the scheme's needs.
 
     Groups of runs of which one was not in a steady state have a `mark`, such as ``unstable``, in place of measures.
     """

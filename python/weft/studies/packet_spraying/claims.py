@@ -170,7 +170,7 @@ def static_throughput(table: pl.DataFrame, scheme: str) -> Finding | None:
 
     Measured is the relative difference, averaged over one to five long flows; its whole interval must lie above zero
     and its mean at or below `SLIGHT`. Bounded means: no scheme's mean at any number n of long flows exceeds
-    `BOUND_SLACK` times the n-th part of what the link E7-S15 carries.
+    `BOUND_SLACK` times the n-th part of the capacity of the link E7-S15.
     """
     treated = points(table, "static", scheme, THROUGHPUT, 1, 1)
     single = points(table, "static", "single_path", THROUGHPUT, 1, 1)

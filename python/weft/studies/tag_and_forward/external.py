@@ -63,7 +63,7 @@ limit = "10 s"
 
 
 def queues() -> str:
-    """Twice what a server's link carries, half of it from outside, with and without QIDs."""
+    """Twice the capacity of a server's link, half of it from outside, with and without QIDs."""
     return f"""\
 name = "tag-and-forward, queues"
 

@@ -1,7 +1,7 @@
 """The paper's Figure 1: the fat-tree of k = 4, its names, and the paths through it.
 
 Edge switches are es1 to es8, aggregation switches as1 to as8, cores cs1 to cs4, as in the paper; servers are h1 to
-h16, two to an edge switch, and what hangs on the external links of a core are x1 to x8, two to each.
+h16, two to an edge switch, and the hosts on the external links of a core are x1 to x8, two to each.
 """
 
 from collections.abc import Iterator

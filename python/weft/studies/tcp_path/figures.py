@@ -211,7 +211,7 @@ def _rates(tables: Tables) -> _Sheet:
 
 
 def _of_runs(name: str, tables: Tables, column: str, label: str, *, equation: bool = False) -> _Sheet:
-    """Bars of a column of the table of runs, one panel per distribution; with `equation`, what equation (3) gives."""
+    """Bars of a column of the table of runs, one panel per distribution; with `equation`, also equation (3)."""
     schemes = ("tfe", "tcp_path")
 
     def value(sizes: str, scheme: str, load: float) -> Estimate | None:

@@ -185,7 +185,7 @@ def over(tables: Tables) -> Finding | None:
 def both_tcps(tables: Tables) -> Finding | None:
     """T9c holds if with Linux's TCP elephants and rabbits are within `AGREES` of ns-3's under all schemes, mice faster.
 
-    Both are simulated at 10 Mbps and 40 % load; what is compared is mean throughput.
+    Both are simulated at 10 Mbps and 40 % load; the measure is mean throughput.
     """
     ratios = {}
     for klass in ("elephant", "rabbit", "mouse"):

@@ -14,8 +14,8 @@
 //! Switch_Latency_ns 0         # optional; also Queue_Up and Queue_Down in bytes, Bundle, Oversubscribed
 //! ```
 //!
-//! As in htsim, what follows a number on its line has no effect, nor has an unknown line before the first `Tier` or what
-//! is above the top tier. A number that htsim would cut short (`100.5`, `1e3`) is refused.
+//! As in htsim, words after a number on its line have no effect, nor has an unknown line before the first `Tier` or a
+//! tier above the top one. A number that htsim would cut short (`100.5`, `1e3`) is refused.
 
 mod plan;
 mod text;

@@ -67,7 +67,7 @@ impl<'a> Text<'a> {
                     let value = value.filter(|value| *value <= MOST);
                     let value = value.ok_or_else(|| read.error(why(), byte))?;
                     if words.next().is_some() {
-                        let what = "what follows the number has no effect";
+                        let what = "words after the number have no effect";
                         read.notes.add_line("number", number, || what.to_owned());
                     }
                     read.line(key, value, tier, byte)?
@@ -175,7 +175,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Notes what a file with two tiers says about a third.
+    /// Notes the words of a file with two tiers about a third.
     pub(super) fn note_above_two(&mut self) {
         if self.starts[2].is_some() {
             self.notes.add("`Tier 2` has no effect: `Tiers` is 2");

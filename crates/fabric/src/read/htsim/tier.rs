@@ -1,4 +1,4 @@
-//! [`Tier`]: what a file says about a tier of switches.
+//! [`Tier`]: the properties of a tier of switches in a file.
 
 use weft_units::{Duration, Rate};
 

@@ -84,7 +84,7 @@ pub enum LoadError {
     Send(#[from] io::Error),
 }
 
-/// What was sent.
+/// The packets sent.
 pub struct Sent {
     by_sender: Vec<u64>,
     refused: u64,

@@ -46,7 +46,7 @@ pub struct GrowthTest<'a> {
     remaining: f64,
     /// Mean backlog in each slot.
     backlog: [f64; PARTS * SLOTS],
-    /// What the flows that start at the last seen time add to the growth, and the squares of earlier sums.
+    /// The growth by the flows that start at the last seen time, and the squares of earlier sums.
     added: (Time, f64),
     squares: f64,
     /// The longest ideal time of the flows that arrive over time, or of all if none does.
@@ -218,7 +218,7 @@ impl<'a> GrowthTest<'a> {
     }
 
     /// The standard deviation of the growth if flows arrive at random and are served alike: the root of the sum of squares of
-    /// what each adds to it (Campbell's theorem for shot noise). Flows that start together count as one.
+    /// their contributions (Campbell's theorem for shot noise). Flows that start together count as one.
     fn error_of_arrivals(&self) -> f64 {
         (self.squares + self.added.1.powi(2)).sqrt()
     }

@@ -1,4 +1,4 @@
-//! What the program does with a frame once its rule is found (crates/switching/src/tag_forward/switch.rs), for the few
+//! The program's treatment of a frame once its rule is found (crates/switching/src/tag_forward/switch.rs), for the few
 //! frames that waited for the rule in the daemon.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};

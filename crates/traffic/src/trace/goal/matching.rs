@@ -229,7 +229,7 @@ impl Group {
     }
 
     /// All that is left matches in the order of arrival, if every receive accepts every message; otherwise it depends
-    /// on the time whether the first receive takes `first` or `other`, and what is left for the others.
+    /// on the time whether the first receive takes `first` or `other`, and which are left for the others.
     fn by_arrival(self, first: Half, other: Half, matches: &mut Vec<Match>) -> Result<(), TraceError> {
         let receives = &self.receives[self.taken..];
         let sources: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.src).collect();

@@ -1,10 +1,10 @@
 //! The text form of GOAL (Group Operation Assembly Language, LogGOPSim): `num_ranks 2`, then for each rank
 //! `rank 0 { l1: send 10b to 1 tag 0  l2: calc 100 cpu 0  l2 requires l1 }`.
 //!
-//! A send becomes a flow. What requires it starts when all its bytes are acknowledged, what requires a receive when the
-//! [matching](matching) flow has arrived. `calc` delays what requires it by nanoseconds. What `irequires` an operation
-//! starts when that starts. `cpu` and `nic` are read and not used: operations of a rank overlap unless they require each
-//! other.
+//! A send becomes a flow. An operation that requires it starts when all its bytes are acknowledged, one that requires a
+//! receive when the [matching](matching) flow has arrived. `calc` delays operations that require it by nanoseconds. One
+//! that `irequires` another starts when that starts. `cpu` and `nic` are read and not used: operations of a rank
+//! overlap unless they require each other.
 
 mod matching;
 mod order;
@@ -98,7 +98,7 @@ pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
     }
     if let Some(flow) = reading.program.unstarted().first() {
         let why =
-            "this message is never sent: what it requires waits for messages that are sent only after it";
+            "this message is never sent: its requirements wait for messages that are sent only after it";
         return Err(TraceError::line(reading.origins[0][*flow as usize].line, why));
     }
     let ignored = reading.ignored().map(str::to_owned).into_iter().collect();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// The operations of a rank, by their index in the file, and what each requires.
+/// The operations of a rank, by their index in the file, and the requirements of each.
 #[derive(Default)]
 pub struct Order {
     /// The requirements of each operation: other operations, and whether only their start is required.

@@ -1,4 +1,4 @@
-//! [`Holds`]: what a column of a Parquet file holds, and its values as the text that a CSV file would have.
+//! [`Holds`]: the type of a Parquet file's column, and its values as the text that a CSV file would have.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};

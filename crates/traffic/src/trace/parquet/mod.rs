@@ -91,7 +91,7 @@ fn read(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError>
 }
 
 impl Columns {
-    /// The columns that are read, and what for.
+    /// The columns that are read, and their uses.
     fn used(&self) -> Vec<(usize, Use)> {
         let start = match self.start {
             (column, Start::Text, _) => (column, Use::TimeText),
