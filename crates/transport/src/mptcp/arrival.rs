@@ -26,6 +26,7 @@ impl Connection {
             self.on_confirmed(cfg, subflow, now, seg, options);
         }
         if self.subflows[subflow].endpoint.state == State::Closed {
+            self.over_at_peer |= self.finishing && !self.subflows[subflow].buried;
             self.bury(subflow);
         }
         if self.is_complete() && !self.finishing {

@@ -34,6 +34,8 @@ pub struct Connection {
     pub(super) confirmed: bool,
     /// All data has arrived both ways, and the subflows are closing.
     pub(super) finishing: bool,
+    /// The other side is known to know that, too.
+    pub(super) over_at_peer: bool,
     /// There may be data to assign to subflows.
     pub(super) due: bool,
     /// Bit mask of subflows that may have something to send.
@@ -62,6 +64,7 @@ impl Connection {
             active,
             confirmed: false,
             finishing: false,
+            over_at_peer: false,
             due: false,
             ready: 0,
             blocked: 0,

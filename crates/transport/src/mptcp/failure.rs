@@ -10,8 +10,7 @@ use crate::endpoint::State;
 
 /// How long a connection waits for a data acknowledgment when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
 const PATIENCE: Duration = Duration::from_ms(200);
-/// Consecutive timeouts after which a subflow is reset once all data has arrived both ways. The other side may still
-/// wait for the acknowledgment of its DATA_FIN, but so many losses in a row are rare.
+/// Consecutive timeouts after which a subflow is reset once both sides know that all data has arrived both ways.
 const END_RETRIES: u8 = 3;
 /// Bytes reinjected at a time when data stalls (Linux: the size of a page fragment).
 const PIECE: u64 = 32 * 1024;
@@ -47,11 +46,12 @@ impl Connection {
             subflow.reset();
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
-        // Once everything has arrived, do not wait for an unresponsive subflow to close.
-        if self.finishing && subflow.endpoint.tx.retries > END_RETRIES {
-            subflow.reset();
+        // Do not wait for an unresponsive subflow to close, unless the other side may wait for the acknowledgment of its
+        // DATA_FIN.
+        if subflow.endpoint.tx.retries > END_RETRIES && self.is_over_at_peer() {
+            self.subflows[number].reset();
         }
-        if subflow.endpoint.state == State::Closed {
+        if self.subflows[number].endpoint.state == State::Closed {
             self.bury(number);
         }
     }
@@ -191,6 +191,14 @@ impl Connection {
             self.ready |= 1 << subflow;
             self.bury(subflow);
         }
+    }
+
+    /// Whether the other side knows, too, that all data has arrived both ways: it has closed or reset a subflow since, or
+    /// has acknowledged a FIN, which carried the last DATA_ACK.
+    fn is_over_at_peer(&mut self) -> bool {
+        // It stays true when this side resets the subflow on which that was seen.
+        self.over_at_peer |= self.finishing && self.subflows.iter().any(Subflow::is_closing_at_peer);
+        self.over_at_peer
     }
 
     /// Closes the subflows after all data has arrived both ways. Those that are stale too: the other side may still wait

@@ -176,6 +176,35 @@ fn the_last_path_that_works_is_not_reset_at_the_end() {
 }
 
 #[test]
+fn the_last_data_ack_arrives_however_many_fins_are_lost() {
+    let disorder = [104_521, 19_204, 177_365];
+    let transfer = Transfer {
+        which: 20,
+        seed: 7_284_926_146_855_979_964,
+        disorder,
+        bytes: [236_845, 34_057],
+        cut: 3,
+        remove: 0,
+        pieces: 1,
+    };
+    all_bytes_arrive(transfer).expect("all bytes arrive");
+}
+
+#[test]
+fn a_side_that_reset_the_path_that_works_still_knows_that_all_has_arrived() {
+    let transfer = Transfer {
+        which: 40,
+        seed: 2_106_064_221_225_319_268,
+        disorder: [190_151, 35_665, 198_999],
+        bytes: [190_281, 39_761],
+        cut: 5,
+        remove: 0,
+        pieces: 17,
+    };
+    all_bytes_arrive(transfer).expect("all bytes arrive");
+}
+
+#[test]
 fn a_retransmission_truncated_twice_at_one_place_is_sent_once() {
     let disorder = [23_532, 22_704, 105_547];
     let transfer = Transfer {
