@@ -345,7 +345,7 @@ impl ProtocolConfig for Config {
             &self.timestamps,
             "true with rtt_source = \"timestamps\"",
         )?;
-        self.congestion_control.validate(self.ecn == EcnMode::Dctcp)?;
+        self.congestion_control.validate(&self.congestion, self.ecn == EcnMode::Dctcp)?;
         check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
     }
 

@@ -15,6 +15,7 @@ from weft import _weft
 from weft.emulation.network import Network
 from weft.emulation.plan import Plan
 from weft.emulation.run import prepare
+from weft.sockets import RUN_DIR
 
 SCENARIO = """
 [fabric]
@@ -33,7 +34,6 @@ duration = "1 s"
 [scheme]
 name = "tag_forward"
 """
-RUN_DIR = Path("/run/weft")
 FABRIC = Path("/run/fabric.toml")
 
 

@@ -127,7 +127,7 @@ def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
     assert seen["whole"] == [True, []]
 
 
-def test_on_demand_the_first_packet_waits_for_its_rule(switches):
+def test_on_demand_the_first_packet_makes_its_rule(switches):
     seen = in_jail(
         PROLOGUE,
         """
@@ -135,7 +135,7 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
         rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
         before = rules()
         # A packet waits for a second: on a busy machine the rules may come later.
-        first = until("h15 answers", lambda: pings(network, "h0", "h15", "-c 1", patience_s=1.0))
+        answered = until("h15 answers", lambda: pings(network, "h0", "h15", "-c 1", patience_s=1.0))
         after = rules()
         again = pings(network, "h0", "h15")
         # From an address that is no host's: no rule is made.
@@ -145,12 +145,12 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
         staying.stop()
         kept = Staying("--on-demand")
         kept.stop()
-        tell(before=before, first=first, after=after, again=again, last=last, kept=rules(), said=staying.said)
+        tell(before=before, answered=answered, after=after, again=again, last=last, kept=rules(), said=staying.said)
         """,
     )
     print(seen["said"])
     assert set(seen["before"].values()) == {0}
-    assert seen["first"] == 1
+    assert seen["answered"] == 1
     assert {name: number for name, number in seen["after"].items() if number} == {"e0": 1, "e7": 1}
     assert seen["again"] == 3
     assert seen["last"] == seen["after"] == seen["kept"]

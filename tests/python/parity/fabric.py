@@ -23,6 +23,7 @@ from typing import Any
 
 from waiting import PATIENCE_S, until
 from weft.catalogue import schemes
+from weft.sockets import RUN_DIR
 
 from .netns import Netns, run, wire
 
@@ -105,7 +106,7 @@ class Fabric:
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         self._hung: set[str] = set()
         self._switchd = switchd
-        self._run = Path("/run/weft")
+        self._run = RUN_DIR
         self._run.mkdir()
         self._wires()
 

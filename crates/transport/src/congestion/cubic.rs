@@ -40,7 +40,7 @@ params! {
 }
 
 impl Parameters {
-    pub(super) const fn validate(_marks_reported: bool) -> Result<(), ConfigError> {
+    pub(super) const fn validate(&self, _marks_reported: bool) -> Result<(), ConfigError> {
         Ok(())
     }
 }

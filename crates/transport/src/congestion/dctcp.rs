@@ -24,7 +24,7 @@ params! {
 
 impl Parameters {
     /// DCTCP needs to know which packets were marked.
-    pub(super) fn validate(marks_reported: bool) -> Result<(), ConfigError> {
+    pub(super) fn validate(&self, marks_reported: bool) -> Result<(), ConfigError> {
         check(marks_reported, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")
     }
 }

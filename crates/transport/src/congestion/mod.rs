@@ -4,8 +4,7 @@
 //! (`window.rs`) and reads its [`Settings`] (`settings.rs`). `any.rs` selects one by an enum, so that an ACK costs no
 //! indirect call.
 
-/// All controllers, for the macro `$each`: the names in scenarios, and the file of each, which has `Parameters` if they
-/// stand behind it.
+/// All controllers, for the macro `$each`: the names in scenarios, the file of each, and `Parameters` if it has any.
 macro_rules! controllers {
     ($each:ident) => {
         $each! {
@@ -89,10 +88,11 @@ macro_rules! choices {
         }
 
         impl CongestionControl {
-            /// Checks what this controller needs: `marks_reported` if receivers report which packets were marked.
-            pub(crate) fn validate(self, marks_reported: bool) -> Result<(), ConfigError> {
+            /// Checks the parameters of this controller, with `marks_reported` if receivers report which packets were
+            /// marked.
+            pub(crate) fn validate(self, all: &Parameters, marks_reported: bool) -> Result<(), ConfigError> {
                 match self {
-                    $($(Self::$Own => <$own::$Parameters>::validate(marks_reported),)?)*
+                    $($(Self::$Own => <$own::$Parameters>::validate(&all.$own, marks_reported),)?)*
                     _ => Ok(()),
                 }
             }

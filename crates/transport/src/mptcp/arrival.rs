@@ -25,12 +25,14 @@ impl Connection {
         if to.stage == Stage::Confirmed || self.on_handshake(cfg, subflow, now, seg, options) {
             self.on_confirmed(cfg, subflow, now, seg, options);
         }
-        if self.subflows[subflow].endpoint.state == State::Closed {
-            self.over_at_peer |= self.finishing && !self.subflows[subflow].buried;
-            self.bury(subflow);
-        }
         if self.is_complete() && !self.finishing {
             self.finish();
+        }
+        if self.finishing {
+            self.notice_end(subflow, seg);
+        }
+        if self.subflows[subflow].endpoint.state == State::Closed {
+            self.bury(subflow);
         }
     }
 

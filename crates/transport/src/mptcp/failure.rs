@@ -7,10 +7,11 @@ use super::connection::{Connection, Mode};
 use super::scheduler::Scheduler;
 use super::subflow::{Stage, Subflow};
 use crate::endpoint::State;
+use crate::segment::{Flags, Segment};
 
 /// How long a connection waits for a data acknowledgment when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
 const PATIENCE: Duration = Duration::from_ms(200);
-/// Consecutive timeouts after which a subflow is reset once both sides know that all data has arrived both ways.
+/// Consecutive timeouts after which a subflow is reset at the end, when the other side has received the last DATA_ACK.
 const END_RETRIES: u8 = 3;
 /// Bytes reinjected at a time when data stalls (Linux: the size of a page fragment).
 const PIECE: u64 = 32 * 1024;
@@ -46,9 +47,8 @@ impl Connection {
             subflow.reset();
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
-        // Do not wait for an unresponsive subflow to close, unless the other side may wait for the acknowledgment of its
-        // DATA_FIN.
-        if subflow.endpoint.tx.retries > END_RETRIES && self.is_over_at_peer() {
+        // Do not wait for an unresponsive subflow to close, unless the other side may still need the last DATA_ACK.
+        if subflow.endpoint.tx.retries > END_RETRIES && self.over_at_peer {
             self.subflows[number].reset();
         }
         if self.subflows[number].endpoint.state == State::Closed {
@@ -193,12 +193,23 @@ impl Connection {
         }
     }
 
-    /// Whether the other side knows, too, that all data has arrived both ways: it has closed or reset a subflow since, or
-    /// has acknowledged a FIN, which carried the last DATA_ACK.
-    fn is_over_at_peer(&mut self) -> bool {
-        // It stays true when this side resets the subflow on which that was seen.
-        self.over_at_peer |= self.finishing && self.subflows.iter().any(Subflow::is_closing_at_peer);
-        self.over_at_peer
+    /// Notices on a subflow, after a segment of the other side, that it has received the last DATA_ACK: it acknowledges a
+    /// FIN, which carried that, or closes or resets the subflow. If it resets one because an address was removed, this
+    /// side may reset the others too early.
+    #[cold]
+    pub(super) fn notice_end(&mut self, number: usize, seg: &Segment) {
+        let subflow = &self.subflows[number];
+        // A subflow that this side has reset or refused says nothing about the other.
+        let is_closed_by_peer =
+            !subflow.buried && (seg.flags.has(Flags::RST) || !subflow.endpoint.is_aborted());
+        let is_over = match subflow.endpoint.state {
+            State::Closed => is_closed_by_peer,
+            State::Listen | State::SynSent | State::SynReceived | State::Established | State::FinWait1 => {
+                false
+            }
+            State::FinWait2 | State::CloseWait | State::Closing | State::LastAck | State::TimeWait => true,
+        };
+        self.over_at_peer |= subflow.stage == Stage::Confirmed && is_over;
     }
 
     /// Closes the subflows after all data has arrived both ways. Those that are stale too: the other side may still wait

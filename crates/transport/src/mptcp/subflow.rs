@@ -164,17 +164,6 @@ impl Subflow {
         }
     }
 
-    /// Whether the other side has closed the subflow, or has acknowledged that this side has.
-    pub(crate) fn is_closing_at_peer(&self) -> bool {
-        match self.endpoint.state {
-            State::Closed => self.stage == Stage::Confirmed && !self.endpoint.is_aborted(),
-            State::Listen | State::SynSent | State::SynReceived | State::Established | State::FinWait1 => {
-                false
-            }
-            State::FinWait2 | State::CloseWait | State::Closing | State::LastAck | State::TimeWait => true,
-        }
-    }
-
     /// Starts closing the subflow, when the connection has nothing more to send on it.
     pub(crate) fn finish(&mut self) {
         match self.endpoint.state {

@@ -1,6 +1,6 @@
 //! Properties of multipath connections that hold for every network, segment and seed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::common::hostile::{mutate, number};
 use crate::common::world::{Cable, Packet, World};
 use proptest::prelude::*;
 use weft_transport::mptcp::{self, Addresses, Capable, Connection, Dss, Join, Options};
-use weft_transport::{Config, Mptcp, MptcpCongestion, MptcpScheduler};
+use weft_transport::{Config, Flags, Mptcp, MptcpCongestion, MptcpScheduler, Segment};
 use weft_units::{Bytes, Duration, Time};
 use weft_wire::mptcp::{Key, Version};
 
@@ -202,6 +202,49 @@ fn a_side_that_reset_the_path_that_works_still_knows_that_all_has_arrived() {
         pieces: 17,
     };
     all_bytes_arrive(transfer).expect("all bytes arrive");
+}
+
+#[test]
+fn a_join_refused_at_the_end_does_not_end_a_path_that_the_other_side_needs() {
+    let cfg = Config { mptcp: Mptcp::Fullmesh, ..Config::profile("linux").unwrap() };
+    let multi = mptcp::Config::new(&cfg).unwrap();
+    let mut world = World::new(vec![Cable { delay: Duration::from_ms(3), ..Cable::default() }]);
+    let flow = world.open(&cfg, &[0], 0);
+    let addresses = Addresses { local: 1, remote: 1 };
+    *world.flows[flow].connection_mut(0) = Connection::connect(&multi, world.now, 7, 7, addresses);
+    // From the client's DATA_FIN on, nothing from the server arrives: not its last DATA_ACK either.
+    let (is_cut, is_mended, lost_fins) =
+        (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)), Rc::new(Cell::new(0)));
+    let (cut, mended, fins) = (Rc::clone(&is_cut), Rc::clone(&is_mended), Rc::clone(&lost_fins));
+    world.filter = Some(Box::new(move |_, packet| {
+        let has_fin = matches!(packet.options, Options::Dss(Dss { data_fin: true, .. }));
+        cut.set(cut.get() || packet.to == 1 && has_fin);
+        let is_lost = packet.to == 0 && cut.get() && !mended.get();
+        fins.set(fins.get() + u32::from(is_lost && packet.segment.flags.has(Flags::FIN)));
+        is_lost
+    }));
+    world.flows[flow].connection_mut(0).write(10_000);
+    world.run(Duration::from_secs(1));
+    for side in [1, 0] {
+        world.flows[flow].connection_mut(side).close();
+        world.pump(flow, side);
+        world.run(Duration::from_secs(1));
+    }
+    let now = world.now;
+    let server = world.flows[flow].connection_mut(1);
+    assert!(is_cut.get() && server.is_finished_by_peer() && server.acked() == 0);
+    let join = server.accept(&multi, 2, 9).expect("a subflow");
+    let syn = Segment { flags: Flags::SYN, ..Segment::default() };
+    server.on_segment(&multi, join, now, &syn, &Options::None);
+    assert_eq!(server.stats().refused, 1);
+    let (mut segment, mut options) = (Segment::default(), Options::None);
+    while server.poll_transmit(&multi, now, &mut segment, &mut options).is_some() {}
+    world.run(Duration::from_secs(30));
+    let first = world.flows[flow].connection(1).subflows().next().expect("a subflow");
+    assert!(lost_fins.get() > 5 && !first.is_aborted(), "{} FINs", lost_fins.get());
+    is_mended.set(true);
+    assert!(world.run_until(Duration::from_secs(200), |world| world.flows[flow].is_closed()));
+    assert!((0..2).all(|side| !world.flows[flow].connection(side).is_aborted()));
 }
 
 #[test]
