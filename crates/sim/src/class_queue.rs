@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
 use weft_fabric::{Overhead, QueueSpec, Scheduler};
 use weft_units::{Bytes, Duration, Rate, TxClock};
 
@@ -40,18 +41,19 @@ struct Class {
     deficit: u32,
 }
 
-/// The queues of one port.
+/// The queues of one port. Two of them lie within it.
+#[repr(C)]
 pub struct ClassQueue {
-    classes: Vec<Class>,
-    scheduler: Scheduler,
-    /// The class whose turn it is in a DRR round, and whether it has received its quantum.
-    turn: usize,
-    served: bool,
     /// The packets of all classes.
     packets: u32,
+    scheduler: Scheduler,
+    /// The class whose turn it is in a DRR round, and whether it has received its quantum.
+    turn: u8,
+    served: bool,
     clock: TxClock,
     /// The sum of the transmission times of all waiting packets.
     time: Duration,
+    classes: SmallVec<[Class; 2]>,
 }
 
 impl ClassQueue {
@@ -171,7 +173,7 @@ impl ClassQueue {
     /// The next queue of the rounds; one of those that are not paused has a packet.
     fn next_of_round(&mut self, paused: u8) -> usize {
         loop {
-            let class = &mut self.classes[self.turn];
+            let class = &mut self.classes[usize::from(self.turn)];
             let is_paused = paused >> self.turn & 1 == 1;
             if let Some(&Waiting { wire_bytes, .. }) = class.packets.front().filter(|_| !is_paused) {
                 if !self.served {
@@ -180,12 +182,12 @@ impl ClassQueue {
                 }
                 if class.deficit >= wire_bytes {
                     class.deficit -= wire_bytes;
-                    return self.turn;
+                    return self.turn.into();
                 }
             } else if !is_paused {
                 class.deficit = 0;
             }
-            self.turn = (self.turn + 1) % self.classes.len();
+            self.turn = (self.turn + 1) % self.classes.len() as u8;
             self.served = false;
         }
     }

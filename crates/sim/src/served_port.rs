@@ -38,27 +38,28 @@ pub enum Service {
     Coupled,
 }
 
-/// One port and its line.
+/// One port and its line, the fields that every packet needs first.
+#[repr(C, align(64))]
 pub struct ServedPort {
-    /// The packets that wait.
-    pub queues: ClassQueue,
     /// The events in which it is served.
     pub service: Service,
     /// Whether the line of a coupled port is busy. Lines of other ports are, until `Links::busy_until`.
     pub line_busy: bool,
-    /// The place of the switch's buffer, if its queues share one.
-    pub buffer: Option<usize>,
     /// Whether its packets have come over links: not those of a host, which are its own.
     pub is_at_switch: bool,
+    /// The lossless queues, one bit each.
+    lossless: u8,
+    paused: u8,
+    /// The packets that wait.
+    pub queues: ClassQueue,
+    /// The place of the switch's buffer, if its queues share one.
+    pub buffer: Option<usize>,
     /// The limits of the most urgent queue, which cut packets join, and of each other queue; `None` at a host whose
     /// link has flow control, where packets wait in its memory.
     limits: [Option<Limit>; 2],
-    /// The lossless queues, one bit each.
-    lossless: u8,
     marking: Option<Marking>,
     /// Draws which packet is cut, if any is.
     trims: Option<Stream>,
-    paused: u8,
     paused_since: Time,
     /// The pause frames that have come, since the link was last down.
     heeded: u32,
