@@ -31,6 +31,8 @@ pub use weft_switching::{
     Header, Hops, Kind, Need, NextHops, Rewrite, SchemeSpec, SoftKey, SoftTable, Stream, Switch,
     TableEntries, mix64, pick, stream,
 };
-pub use weft_transport::{Ack, Cause, Config, CustomController, Delivered, Settings, Timeout, Window, WindowGrowth};
+pub use weft_transport::{
+    Ack, Cause, Config, CustomController, Delivered, Settings, Timeout, Window, WindowGrowth,
+};
 pub use weft_units::{Bytes, Duration, NodeId, ParamInfo, PortId, Rate, Time, params, words};
 pub use {weft_control, weft_fabric, weft_switching, weft_transport, weft_units};
