@@ -1,4 +1,4 @@
-//! [`Claims`]: losses that are claimed of stations, while the stations may contradict.
+//! [`Claims`]: reported moves and losses of addresses, while the stations may contradict them.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

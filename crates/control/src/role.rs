@@ -1,4 +1,4 @@
-//! [`Role`]: the neighbour of a port, a switch or hosts.
+//! [`Role`]: the kind of neighbour at a port: a switch, hosts, or none yet.
 
 /// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -182,7 +182,7 @@ pub struct ExpectedEnd {
 pub struct SettingsError {
     /// The key, as a path from the top level.
     pub key: String,
-    /// The value, and the expected ones.
+    /// The value, and the accepted values.
     pub wrong: String,
 }
 

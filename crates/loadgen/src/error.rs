@@ -51,7 +51,7 @@ pub enum GeneratorError {
     /// A system call failed that the run depends on.
     #[error("{what}: {source}")]
     Kernel {
-        /// The failed call.
+        /// The object of the failed call, such as `a listener`.
         what: &'static str,
         /// The cause.
         source: io::Error,

@@ -76,7 +76,7 @@ fn round(percent: f64) -> f64 {
     (percent * 10.0).round() / 10.0
 }
 
-/// The inputs of overloads besides the scheme.
+/// The inputs of the overload calculation besides the scheme.
 pub(crate) struct Ground {
     pub(crate) fabric: Fabric,
     pub(crate) events: Vec<Event>,

@@ -95,7 +95,7 @@ pub struct Descriptor {
     pub is_at_hosts: bool,
     /// The unit of exploration, if it explores.
     pub explores: Option<Explores>,
-    /// Whether it sends frames of its own, apart from those of an exploration.
+    /// Whether it sends frames of its own, apart from Hello messages and those of an exploration.
     pub has_own_frames: bool,
     /// The computed next hops in use, if any.
     pub next_hops: Option<Hops>,

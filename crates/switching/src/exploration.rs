@@ -124,7 +124,7 @@ params! {
 }
 
 params! {
-    /// Limits of loops and repeated searches. A loop would carry broadcasts forever without their lock, and every
+    /// Limits on loops and repeated searches. A loop would carry broadcasts forever without their lock, and every
     /// frame to an unknown station would start a repair without an interval.
     #[derive(Clone, Copy, Debug)]
     pub struct Safeguards {

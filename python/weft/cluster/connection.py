@@ -250,7 +250,7 @@ class Cluster:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors that no coroutine has seen, except how Dask ends its own tasks.
+    """Report errors that no coroutine has seen, except those with which Dask ends its own tasks.
 
     When a request of it is cancelled as the worker leaves, the tasks that waited for the request's keys end with
     `AllExit`, and nobody waits for them any more.

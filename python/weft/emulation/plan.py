@@ -56,7 +56,7 @@ class End:
 
     @property
     def full_frame_ps(self) -> int:
-        """Transmission time of a frame with a 1500-byte IP packet, in picoseconds."""
+        """Transmission time of a full frame, in picoseconds."""
         return (MTU + FRAMING[self.overhead]) * 8 * 10**12 // self.rate_bps
 
 

@@ -151,7 +151,7 @@ class Details:
     ) -> list[list[Any]]:
         """Pairs of schemes by place, with half-widths of the intervals of their differences in the drawn metrics.
 
-        `more` has the fractions to be added to the differences of the whole numbers in `by_scheme`, by link.
+        `more` has the whole numbers to be added to the differences of those in `by_scheme`, by link.
         """
         if runs is None:
             return []

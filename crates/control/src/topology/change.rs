@@ -1,4 +1,4 @@
-//! [`Change`]: the changes of the topology by an event.
+//! [`Change`]: the changes that an event makes to the topology.
 
 /// Changes that users of the topology must react to.
 #[derive(Clone, Debug, Default)]

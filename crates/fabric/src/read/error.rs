@@ -34,7 +34,7 @@ pub enum ErrorKind {
     Value {
         /// The attribute.
         key: &'static str,
-        /// Why, with the value and the expected ones.
+        /// Why, with the value and the accepted values.
         why: String,
     },
     /// A directed edge without its reverse.

@@ -37,7 +37,7 @@ impl<'a, W: Write> Generator<'a, W> {
     /// Opens the listeners of the local hosts (`here` has one entry per host) and sets the start time.
     ///
     /// # Errors
-    /// The reason why the run cannot start. A port in use is none: only its flows fail.
+    /// The reason why the run cannot start. A port in use does not prevent it: only its flows fail.
     pub fn open(
         workload: &'a Workload,
         here: Vec<bool>,

@@ -7,8 +7,8 @@ use weft_units::{LinkId, Rate};
 use super::*;
 use crate::line::Span;
 
-/// The fates of packets, after gaps in picoseconds, that are offered to a link whose rate changes to `new`: the outcome, and
-/// if there was a mark.
+/// The fates of packets, after gaps in picoseconds, that are offered to a link whose rate changes to `new`: the
+/// outcome, and if there was a mark.
 fn outcomes(spec: &LinkSpec, packets: &[(u64, u16)], new: Rate, offer: Offering) -> Vec<(Offer, bool)> {
     let fabric = build::ring(3, 1, spec, spec).unwrap();
     let lines = [Line { id: LinkId(0), far_end: FarEnd::host(0), span: Span::Within }];

@@ -1,7 +1,7 @@
 //! [`Coupled`]: the window of a controller whose increase depends on the other subflows of a multipath connection.
 //!
-//! Before a subflow processes an ACK, its controller receives the [`Path`](super::controller::Path)s of all subflows; it sees later
-//! changes of the others with its next ACK. In slow start each grows like plain TCP (RFC 6356, section 3).
+//! Before a subflow processes an ACK, its controller receives the [`Path`](super::controller::Path)s of all subflows;
+//! it sees later changes of the others with its next ACK. In slow start each grows like plain TCP (RFC 6356, section 3).
 
 use super::controller::Ack;
 use super::settings::Settings;

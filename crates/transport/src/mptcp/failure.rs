@@ -193,8 +193,8 @@ impl Connection {
         }
     }
 
-    /// Notices on a subflow, after a segment of the other side, that it has received the last DATA_ACK: it acknowledges a
-    /// FIN, which carried that, or closes or resets the subflow. If it resets one because an address was removed, this
+    /// Notices on a subflow, after a segment of the other side, that it has received the last DATA_ACK: it acknowledges
+    /// a FIN, which carried that, or closes or resets the subflow. If it resets one because an address was removed, this
     /// side may reset the others too early.
     #[cold]
     pub(super) fn notice_end(&mut self, number: usize, seg: &Segment) {
@@ -212,8 +212,8 @@ impl Connection {
         self.over_at_peer |= subflow.stage == Stage::Confirmed && is_over;
     }
 
-    /// Closes the subflows after all data has arrived both ways. Those that are stale too: the other side may still wait
-    /// for our last DATA_ACK, and theirs may be the only path that works.
+    /// Closes the subflows after all data has arrived both ways. Those that are stale too: the other side may still
+    /// wait for our last DATA_ACK, and theirs may be the only path that works.
     #[cold]
     pub(super) fn finish(&mut self) {
         self.finishing = true;

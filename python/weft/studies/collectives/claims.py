@@ -1,4 +1,4 @@
-"""The rows of the study: for each collective and fabric, the gain by paths with the same hosts, by hosts on one path.
+"""The rows of the study: for each collective and fabric, the gain from more paths, and from other hosts.
 
 No paper has these claims. A row holds if the whole 95 % interval of the time, paired by seed, is below zero; without an
 interval it is not measured. The intervals are not corrected for the number of rows.

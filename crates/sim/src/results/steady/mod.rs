@@ -46,7 +46,7 @@ pub struct GrowthTest<'a> {
     remaining: f64,
     /// Mean backlog in each slot.
     backlog: [f64; PARTS * SLOTS],
-    /// The growth by the flows that start at the last seen time, and the squares of earlier sums.
+    /// The growth added by the flows that start at the last seen time, and the squares of earlier sums.
     added: (Time, f64),
     squares: f64,
     /// The longest ideal time of the flows that arrive over time, or of all if none does.

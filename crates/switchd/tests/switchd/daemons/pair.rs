@@ -49,8 +49,8 @@ impl Pair {
         reaches(&self.hosts[0], &self.hosts[1], &format!("10.0.0.2:{port}"))
     }
 
-    /// Whether the left switch has handled datagrams of its host without any of them reaching the right host at this UDP
-    /// port.
+    /// Whether the left switch has handled datagrams of its host without any of them reaching the right host at this
+    /// UDP port.
     pub fn is_parted(&self, left: &Switch<'_>, port: u16) -> bool {
         let before = left.received("h");
         let strays = Strays::send(&self.hosts[0], &self.hosts[1], &format!("10.0.0.2:{port}"));

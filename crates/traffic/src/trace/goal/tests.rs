@@ -80,7 +80,7 @@ fn a_receive_from_any_rank_or_with_any_tag_takes_the_only_message_left_for_it() 
 fn receives_that_accept_all_messages_take_them_in_the_order_of_arrival() {
     let text = "num_ranks 3 rank 0 { send 1b to 2 } rank 1 { send 1b to 2 }\n\
         rank 2 { b: recv 1b from -1 a: recv 1b from -1 b requires a }";
-    // Steps 0 and 1 are the receives, 2 is the arrival of a message, 3 and 4 are the times that the receives take.
+    // Steps 0 and 1 are the receives, 2 is the arrival of a message, 3 and 4 are the arrivals that the receives take.
     let expected = [
         "s0 s1 Started",
         "s2 f0 Received",
