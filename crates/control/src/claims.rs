@@ -1,4 +1,4 @@
-//! [`Claims`]: reported moves and losses of addresses, while the stations may contradict them.
+//! [`Claims`]: reported moves of stations and losses of their addresses, while the stations may contradict them.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! [`Role`]: the kind of neighbour at a port: a switch, hosts, or none yet.
+//! [`Role`]: the kind of neighbour at a port: a switch, hosts, or none known.
 
 /// The role of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

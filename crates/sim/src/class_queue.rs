@@ -41,7 +41,7 @@ struct Class {
     deficit: u32,
 }
 
-/// The queues of one port. Two of them lie within it.
+/// The queues of one port. One or two lie within it, more on the heap.
 #[repr(C)]
 pub struct ClassQueue {
     /// The packets of all classes.

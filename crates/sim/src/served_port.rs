@@ -38,7 +38,7 @@ pub enum Service {
     Coupled,
 }
 
-/// One port and its line, the fields that every packet needs first.
+/// One port and its line; the fields that every packet needs come first.
 #[repr(C, align(64))]
 pub struct ServedPort {
     /// The events in which it is served.

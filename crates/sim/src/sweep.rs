@@ -103,7 +103,7 @@ pub struct SweepReport {
 pub struct Options<'a> {
     /// The result directory.
     pub directory: &'a Path,
-    /// Concurrent runs: at most the number of missing runs, and as many as the machine has threads for.
+    /// Concurrent runs: at most one per missing run, and four per CPU.
     pub jobs: usize,
     /// Threads within a run; `None` for those that parallel runs leave, if the fabric is large enough to gain.
     pub threads: Option<usize>,

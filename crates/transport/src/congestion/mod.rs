@@ -1,8 +1,8 @@
 //! Congestion control: how much may be in flight, and how fast it leaves.
 //!
 //! One file per controller. Each implements [`Controller`](controller::Controller) (`controller.rs`), owns its
-//! [`Window`] (`window.rs`) and reads its [`Settings`] (`settings.rs`). `any.rs` selects one by an enum, so that an ACK costs no
-//! indirect call.
+//! [`Window`] (`window.rs`) and reads its [`Settings`] (`settings.rs`). `any.rs` selects one by an enum, so that an
+//! ACK costs no indirect call.
 
 /// All controllers, for the macro `$each`: the names in scenarios, the file of each, and `Parameters` if it has any.
 macro_rules! controllers {

@@ -34,7 +34,7 @@ pub struct Connection {
     pub(super) confirmed: bool,
     /// All data has arrived both ways, and the subflows are closing.
     pub(super) finishing: bool,
-    /// The other side is known to have received the last DATA_ACK.
+    /// The other side has shown that it has received the last DATA_ACK.
     pub(super) over_at_peer: bool,
     /// There may be data to assign to subflows.
     pub(super) due: bool,

@@ -11,7 +11,8 @@ use crate::segment::{Flags, Segment};
 
 /// How long a connection waits for a data acknowledgment when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
 const PATIENCE: Duration = Duration::from_ms(200);
-/// Consecutive timeouts after which a subflow is reset at the end, when the other side has received the last DATA_ACK.
+/// Consecutive timeouts that a subflow survives at the end, once the other side has received the last DATA_ACK: the
+/// next one resets it.
 const END_RETRIES: u8 = 3;
 /// Bytes reinjected at a time when data stalls (Linux: the size of a page fragment).
 const PIECE: u64 = 32 * 1024;
@@ -193,9 +194,10 @@ impl Connection {
         }
     }
 
-    /// Notices on a subflow, after a segment of the other side, that it has received the last DATA_ACK: it acknowledges
-    /// a FIN, which carried that, or closes or resets the subflow. If it resets one because an address was removed, this
-    /// side may reset the others too early.
+    /// Notices, from a segment on a subflow, that the other side has received the last DATA_ACK: it has acknowledged a
+    /// FIN, which carries the DATA_ACK unless its join was not confirmed yet, or has closed or reset the subflow. After
+    /// a reset for another reason (an address was removed, a mapping was missing), this side may reset the others too
+    /// early.
     #[cold]
     pub(super) fn notice_end(&mut self, number: usize, seg: &Segment) {
         let subflow = &self.subflows[number];
