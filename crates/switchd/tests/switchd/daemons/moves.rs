@@ -8,7 +8,7 @@ use weft_switching::arp_path::SETTLE;
 use crate::daemons::hostile::probes::End;
 use crate::daemons::hostile::send;
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch};
+use crate::daemons::switch::{LONG_HOLD, Places, Switch};
 use crate::daemons::traffic::reaches;
 use crate::net::{Netns, host};
 use crate::wait::{DEADLINE, settle, wait_for};
@@ -44,7 +44,8 @@ fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp()
     let hosts: Vec<&Netns> = pair.hosts.iter().chain(&hosts).collect();
     for mode in Mode::all().filter(|mode| mode.explores()) {
         let ports = "ports = [\"h\", \"h2\", \"a\", \"b\"]\nfabric_ports = [\"a\", \"b\"]";
-        let config = format!("mode = \"{mode}\"\n{ports}");
+        // A neighbour whose daemon gets no CPU time for a while is not silent: each frame is sent once.
+        let config = format!("mode = \"{mode}\"\n{ports}\n{LONG_HOLD}");
         let switches = pair.begin([&config, &config]);
         for switch in &switches {
             switch.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h", "host"), ("h2", "host")]);
