@@ -1,4 +1,4 @@
-//! What a segment tells the other side of what was received: the ACK, its timestamp and its SACK blocks.
+//! The report of received data in a segment: the ACK, its timestamp and its SACK blocks.
 
 use weft_units::Time;
 

@@ -10,8 +10,8 @@ use crate::seq::{before, span};
 use crate::todo;
 
 impl Endpoint {
-    /// Processes a segment from the other side. Never panics, whatever the segment contains; ignores what
-    /// RFC 9293 and RFC 5961 require to be ignored.
+    /// Processes a segment from the other side. Never panics, whatever the segment contains; ignores segments
+    /// that RFC 9293 and RFC 5961 require to be ignored.
     #[inline]
     pub fn on_segment(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         let usual = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK).0 == Flags::ACK.0;

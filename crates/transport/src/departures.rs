@@ -1,4 +1,4 @@
-//! Data that leaves: which piece may go, and what changes when it does.
+//! Data that leaves: the piece that may go next, and the changes when it goes.
 
 use weft_units::Time;
 

@@ -1,4 +1,4 @@
-//! [`Endpoint`]: one side of a connection: its state, its [`Receiver`] and its [`Sender`], and what the application calls.
+//! [`Endpoint`]: one side of a connection: its state, its [`Receiver`] and its [`Sender`], and the application's calls.
 //!
 //! Four cache lines: the fields used by a receiver, for every segment, by a sender, and the rest.
 //! The controller, loss recovery and reassembly are allocated on the heap when first needed.

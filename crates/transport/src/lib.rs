@@ -1,9 +1,9 @@
 //! Transport protocols without I/O.
 //!
-//! * [`Protocol`]: one of them with its parameters (`protocol/`), and what these say about it (`protocol_config.rs`,
-//!   `parameters.rs`, `framing.rs`).
-//! * [`Machine`]: one end of a connection, whatever its protocol (`machine.rs`); [`OneWay`]: one on which only one side sends data
-//!   (`one_way.rs`).
+//! * [`Protocol`]: one of them with its parameters (`protocol/`), and its properties, which follow from these
+//!   (`protocol_config.rs`, `parameters.rs`, `framing.rs`).
+//! * [`Machine`]: one end of a connection, whatever its protocol (`machine.rs`); [`OneWay`]: one on which only one side
+//!   sends data (`one_way.rs`).
 //! * TCP: the files of this folder, described below; the others have a folder each in `protocol/`.
 //!
 //! # TCP

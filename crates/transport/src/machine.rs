@@ -5,7 +5,7 @@ use weft_units::Time;
 use crate::mptcp::stats::Stats as MultipathStats;
 use crate::stats::Stats;
 
-/// What switches did to a packet that arrives.
+/// Changes that switches made to a packet that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Arrival {
     /// It has a congestion mark.
@@ -21,7 +21,7 @@ pub struct Arrival {
 pub trait Machine {
     /// The parameters, the same at both ends and in all calls.
     type Config;
-    /// What the ends exchange.
+    /// The packets that the ends exchange.
     type Packet: Default;
 
     /// The application of the source writes another message of `bytes`.

@@ -1,4 +1,4 @@
-//! [`News`]: what an ACK says of the flight.
+//! [`News`]: the information about the flight in an ACK.
 
 use crate::send_order::SendOrder;
 use crate::sent_segment::{EVER, Entry};
@@ -34,7 +34,7 @@ pub(crate) struct News {
     now: Tick,
     /// Minimum round-trip time so far, picoseconds.
     least: u64,
-    /// What was sent more recently than this many picoseconds ago cannot be what the ACK's timestamp echoes.
+    /// The ACK's timestamp cannot echo a segment sent more recently than this many picoseconds ago.
     after_echo: u64,
 }
 
@@ -46,7 +46,7 @@ impl News {
     }
 
     /// Send times of the first and the last segment that give round-trip samples. Karn's algorithm as in Linux
-    /// (`tcp_clean_rtx_queue`): an ACK that covers a retransmitted segment gives samples only by what it reports.
+    /// (`tcp_clean_rtx_queue`): an ACK that covers a retransmitted segment gives samples only by its SACK blocks.
     pub(crate) fn timed(&self) -> Option<(Tick, Tick)> {
         let acked = if self.ambiguous { None } else { self.acked };
         acked.or(self.reported)

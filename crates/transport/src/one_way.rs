@@ -9,9 +9,9 @@ use crate::stats::Stats;
 pub trait Sending {
     /// The parameters of both ends.
     type Config;
-    /// What it sends.
+    /// The packets that it sends.
     type Data: Default;
-    /// What it receives.
+    /// The packets that it receives.
     type Answer;
 
     /// The application writes another message of `bytes`. All messages together have at most
@@ -52,9 +52,9 @@ pub trait Sending {
 pub trait Receiving {
     /// The parameters of both ends.
     type Config;
-    /// What it receives.
+    /// The packets that it receives.
     type Data;
-    /// What it sends.
+    /// The packets that it sends.
     type Answer;
 
     /// A packet arrives. Returns the answer, if it is time for one.
@@ -79,7 +79,7 @@ pub trait Receiving {
     fn heap_bytes(&self) -> usize;
 }
 
-/// What the ends exchange.
+/// A packet in either direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packet<D, A> {
     /// From the source.

@@ -1,5 +1,5 @@
-//! [`ProtocolConfig`]: what the parameters of a protocol say about it. Scenarios, results and warnings ask here instead of
-//! naming protocols, so that a protocol is described where its parameters are.
+//! [`ProtocolConfig`]: the properties of a protocol that follow from its parameters. Scenarios, results and warnings
+//! ask here instead of naming protocols, so that a protocol is described where its parameters are.
 
 use weft_units::Duration;
 
@@ -11,7 +11,7 @@ pub trait ProtocolConfig {
     /// How it divides a flow into packets.
     fn framing(&self) -> Framing;
 
-    /// Checks what the types cannot: ranges, and that parameters are consistent.
+    /// Checks conditions that the types cannot express: ranges, and that parameters are consistent.
     ///
     /// # Errors
     /// The first parameter that is out of range or contradicts another.
@@ -25,7 +25,7 @@ pub trait ProtocolConfig {
         self.framing().largest_numbered_flow()
     }
 
-    /// Whether it has connections, on which what is lost is sent again. Otherwise, lost packets are gone.
+    /// Whether it has connections, on which lost packets are sent again. Otherwise, lost packets are gone.
     fn has_connections(&self) -> bool {
         true
     }
@@ -40,12 +40,12 @@ pub trait ProtocolConfig {
         &[]
     }
 
-    /// What becomes of its congestion control if no queue marks packets, if it waits for marks.
+    /// The effect on its congestion control if no queue marks packets, if it waits for marks.
     fn without_marks(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether hosts react to what their packets meet on a path by their choice of paths.
+    /// Whether hosts adapt their choice of paths to the fate of earlier packets.
     fn adapts_paths(&self) -> bool {
         false
     }
@@ -60,8 +60,8 @@ pub trait ProtocolConfig {
         None
     }
 
-    /// Computes what was not given from the round-trip time of the longest path in the idle fabric, for a full packet and its
-    /// answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims` says whether ports trim.
+    /// Computes the missing times from the round-trip time of the longest path in the idle fabric, for a full packet
+    /// and its answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims`: whether ports trim.
     fn settle_times(&mut self, _longest: Duration, _trims: bool) {}
 }
 
@@ -74,7 +74,7 @@ pub struct Idle {
     pub decides: &'static str,
     /// Its value with which they have no effect.
     pub value: &'static str,
-    /// What the value means, or what to do.
+    /// The meaning of the value, or a remedy.
     pub advice: &'static str,
 }
 

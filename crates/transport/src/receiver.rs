@@ -90,7 +90,7 @@ impl Receiver {
         }
     }
 
-    /// Gives up what is due and held.
+    /// Cancels the ACKs due and discards the held ranges.
     pub(crate) fn abort(&mut self) {
         self.forget_acks();
         self.held = None;

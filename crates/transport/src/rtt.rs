@@ -39,7 +39,7 @@ impl Rtt {
         let error = sample.wrapping_sub(self.srtt) as i64;
         let mut spread = error.unsigned_abs().wrapping_sub(self.variance) as i64;
         if cfg.rto_variance == RtoVariance::Peak && error < 0 && spread > 0 {
-            // Linux: a shorter round trip raises the deviation by an eighth of what a longer one does.
+            // Linux: a shorter round trip raises the deviation by an eighth of the rise that a longer one causes.
             spread /= 8;
         }
         let part = |of: i64, parts: i64| match cfg.loss_recovery {
@@ -56,7 +56,7 @@ impl Rtt {
     }
 
     /// Linux (`tcp_rtt_estimator`): the term rises with the deviation at once. Once per round trip, it falls by a quarter
-    /// of what it exceeds the largest deviation of that round trip.
+    /// of its excess over the largest deviation of that round trip.
     #[inline]
     fn follow_peak(&mut self, cfg: &Config, new_round: bool) {
         self.peak = self.peak.max(4 * self.variance);

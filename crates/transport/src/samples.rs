@@ -37,7 +37,7 @@ impl Sender {
                     self.clear(fact::TIMED);
                     now.saturating_since(self.timed_at).ps()
                 } else if self.backoff > 0 && seg.flags.has(Flags::TS) {
-                    // What is acknowledged was retransmitted.
+                    // The acknowledged data was retransmitted.
                     timestamp::elapsed(cfg, now, seg.ts_ecr)
                 } else {
                     0

@@ -1,4 +1,4 @@
-//! [`SendOrder`]: the place of a segment in the order of transmissions, by which RACK judges what is lost.
+//! [`SendOrder`]: the place of a segment in the order of transmissions, by which RACK judges which segments are lost.
 
 use crate::seq::before;
 use crate::tick::Tick;

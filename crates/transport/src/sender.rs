@@ -159,7 +159,7 @@ impl Sender {
         }
     }
 
-    /// Gives up what is due and what was to be sent.
+    /// Cancels everything due and discards the unsent data.
     pub(crate) fn abort(&mut self) {
         self.todo = 0;
         self.timer_at = Time::MAX;

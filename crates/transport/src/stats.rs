@@ -1,4 +1,4 @@
-//! [`Stats`]: what one end of a connection counts.
+//! [`Stats`]: the counters of one end of a connection.
 
 /// Counters of one side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// What has been counted since `earlier`, a value of the same counters.
+    /// The counts since `earlier`, a previous value of the same counters.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What is due besides data. Each bit is kept by the part that knows when it is due: the receiver, the sender or the
+//! Segments due besides data. Each bit is kept by the part that knows when it is due: the receiver, the sender or the
 //! endpoint.
 
 /// An ACK, unless data carries it. Kept by the receiver.

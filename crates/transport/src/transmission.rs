@@ -1,5 +1,5 @@
-//! Segments out: selects and writes the next one, from what is due and what the [`Sender`](crate::sender::Sender) may
-//! send.
+//! Segments out: selects and writes the next one, from everything due and the data that the
+//! [`Sender`](crate::sender::Sender) may send.
 //!
 //! Normally that is the next piece of data, if the windows have room. Once the scoreboard holds single
 //! segments, [`crate::recovery`] decides.

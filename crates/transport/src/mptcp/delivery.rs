@@ -1,4 +1,4 @@
-//! What a segment brings: data from its subflow's endpoint to the connection, and the data ACK.
+//! Delivery of a segment's contents: data from its subflow's endpoint to the connection, and the data ACK.
 
 use weft_units::Time;
 

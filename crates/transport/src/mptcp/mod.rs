@@ -1,7 +1,7 @@
 //! Multipath TCP: one connection over several subflows, RFC 8684 (version 1) and RFC 6824 (version 0), without I/O.
 //!
 //! A [`Connection`] is one side. Each of its subflows is an [`Endpoint`](crate::Endpoint) with its own handshake,
-//! windows, timers and loss recovery; the connection assigns data to them and reassembles what they receive. A switch
+//! windows, timers and loss recovery; the connection assigns data to them and reassembles the received data. A switch
 //! sees ordinary segments with one [option](Options) each.
 //!
 //! # Usage
@@ -19,7 +19,7 @@
 //!         // a packet with the subflow's addresses and ports, and with segment and options
 //!     }
 //!     while let Some(new) = c.poll_open(&cfg, now, random) {      // only on the side that connected
-//!         // choose a source port; remember what new.subflow is; its SYN comes from poll_transmit, so drain again
+//!         // choose a source port; remember the number new.subflow; its SYN comes from poll_transmit, so drain again
 //!     }
 //!     // then arm one timer for c.next_timeout(); when it is due: c.on_timeout(&cfg, now)
 //!

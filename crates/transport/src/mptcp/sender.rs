@@ -15,7 +15,7 @@ pub(crate) struct Piece {
     pub(crate) again: bool,
 }
 
-/// What to send next.
+/// The next piece to send, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// A piece.
@@ -31,7 +31,7 @@ pub(crate) enum Next {
 pub(crate) struct Outgoing {
     /// Written by the application.
     pub(crate) written: u64,
-    /// The application has closed: a DATA_FIN follows what is written.
+    /// The application has closed: a DATA_FIN follows the written data.
     pub(crate) finished: bool,
     /// Assigned to subflows.
     pub(crate) mapped: u64,

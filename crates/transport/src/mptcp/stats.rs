@@ -1,4 +1,4 @@
-//! [`Stats`]: what one end of a multipath connection counts.
+//! [`Stats`]: the counters of one end of a multipath connection.
 
 /// Counters of one side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,5 +1,5 @@
-//! [`Protocol`]: the transport protocol of a run's hosts, with its parameters. A protocol besides TCP is a module here and a
-//! line of `protocols!`; what else depends on it, its parameters say ([`ProtocolConfig`]).
+//! [`Protocol`]: the transport protocol of a run's hosts, with its parameters. A protocol besides TCP is a module here
+//! and a line of `protocols!`; its parameters describe everything else that depends on it ([`ProtocolConfig`]).
 
 use serde::{Serialize, Serializer};
 use weft_units::{Given, ParamInfo, ParamValue, Parameters as _};
@@ -38,14 +38,14 @@ macro_rules! protocols {
                 }
             }
 
-            /// What its parameters say about it.
+            /// Its properties, which follow from its parameters.
             pub fn config(&self) -> &dyn ProtocolConfig {
                 match self {
                     $(Self::$Name(config) => &**config,)+
                 }
             }
 
-            /// Its parameters, to complete what was not given.
+            /// Its parameters, to fill in the missing ones.
             pub fn config_mut(&mut self) -> &mut dyn ProtocolConfig {
                 match self {
                     $(Self::$Name(config) => &mut **config,)+

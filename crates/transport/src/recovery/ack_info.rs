@@ -1,4 +1,4 @@
-//! [`AckInfo`]: what an ACK says, as far as recovery according to the RFCs goes.
+//! [`AckInfo`]: the information in an ACK that recovery according to the RFCs uses.
 
 use crate::news::News;
 use crate::seq::at_or_before;

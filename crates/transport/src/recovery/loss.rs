@@ -95,7 +95,7 @@ impl Undo {
         *self = Self { marker: Some(una), prior, pending: (sent > 0).then_some(sent), first };
     }
 
-    /// The receiver reported `[left, right)` as a duplicate. What lies below the marker was resent before.
+    /// The receiver reported `[left, right)` as a duplicate. Data below the marker was resent before.
     pub(super) fn duplicate(&mut self, left: u32, right: u32, mss: u32) {
         if let Some(pending) = &mut self.pending
             && self.marker.is_some_and(|marker| before(marker, right))

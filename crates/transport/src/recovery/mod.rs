@@ -1,8 +1,8 @@
-//! Loss recovery: what to retransmit, and how much at once.
+//! Loss recovery: the segments to retransmit, and how many at once.
 //!
 //! It sees only the [`Sender`]. Its state is in `loss.rs`. `standard.rs` follows the RFCs and Linux, with `rack.rs`,
 //! `tail_probe.rs`, `timeout.rs` and `undo.rs`; `ns3.rs` and `inflation.rs` follow versions of ns-3, for comparisons
-//! with its results. `steps.rs` has what they share. The fast path for ordinary ACKs is in this file.
+//! with its results. `steps.rs` has their common steps. The fast path for ordinary ACKs is in this file.
 
 mod ack_info;
 mod inflation;

@@ -70,7 +70,7 @@ pub(super) fn patience(loss: &Loss, phase: Phase, cfg: &Config, srtt: u64) -> u6
     (quarters.saturating_mul(rack.least / 4)).min(srtt)
 }
 
-/// Marks what was sent long enough before the latest segment delivered as lost (RFC 8985, section 6.2, step 5).
+/// Marks segments as lost that were sent long enough before the latest one delivered (RFC 8985, section 6.2, step 5).
 pub(super) fn detect(tx: &mut Sender, cfg: &Config, now: Time) {
     let srtt = tx.rtt.srtt().ps();
     let phase = tx.phase;

@@ -91,7 +91,7 @@ pub(super) fn in_loss(tx: &mut Sender, cfg: &Config, ack: u32, info: &AckInfo) {
     }
 }
 
-/// F-RTO's next step (RFC 5682, section 3.1). Returns whether new data goes before what is lost.
+/// F-RTO's next step (RFC 5682, section 3.1). Returns whether new data goes before lost data.
 fn sends_new_data(tx: &mut Sender, cfg: &Config, info: &AckInfo, done: bool) -> bool {
     let len = tx.next_len(cfg);
     let has_new = len > 0 && tx.room() >= len;
@@ -101,7 +101,7 @@ fn sends_new_data(tx: &mut Sender, cfg: &Config, info: &AckInfo, done: bool) -> 
         return false;
     }
     if before(tx.recover, nxt) {
-        // Step 3.a: the loss was real. Without a sign, what is lost goes first again.
+        // Step 3.a: the loss was real. Without a sign, lost data goes first again.
         let real = info.duplicate || info.news.sacked > 0;
         loss.frto = if real { Frto::Off } else { Frto::Head };
         return false;

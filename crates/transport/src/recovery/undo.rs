@@ -25,7 +25,7 @@ pub(super) fn restore(tx: &mut Sender, cfg: &Config) {
     }
 }
 
-/// What counts as lost is in flight after all.
+/// Segments that count as lost are in flight after all.
 pub(super) fn forget_losses(tx: &mut Sender) {
     if let Some(loss) = &mut tx.loss {
         loss.sent.unlose_all();

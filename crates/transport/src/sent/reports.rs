@@ -1,4 +1,4 @@
-//! What the receiver reports by SACK, or a duplicate ACK without SACK lets the sender assume.
+//! Arrivals that the receiver reports by SACK, or that the sender assumes from a duplicate ACK without SACK.
 
 use std::ops::Range;
 

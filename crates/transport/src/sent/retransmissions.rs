@@ -1,4 +1,4 @@
-//! What to retransmit next, and the record of what was retransmitted.
+//! The next retransmission, and the record of earlier ones.
 
 use super::Sent;
 use crate::sent_segment::{EVER, Entry, LOST, RETRANS, SACKED};

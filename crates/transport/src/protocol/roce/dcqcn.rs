@@ -1,6 +1,6 @@
 //! [`Dcqcn`]: a sender's rate.
 //!
-//! Its timers are not events: what they would have done is done when the rate is read or a notification arrives.
+//! Its timers are not events: their effects are applied when the rate is read or a notification arrives.
 
 use weft_units::{Bytes, Duration, Rate, Time};
 
@@ -102,7 +102,7 @@ impl Dcqcn {
         }
     }
 
-    /// Does what was due by `now`.
+    /// Applies the timers due by `now`.
     fn advance(&mut self, config: &Config, now: Time) {
         while self.decrease_at.min(self.increase_at) <= now {
             if self.decrease_at <= self.increase_at {

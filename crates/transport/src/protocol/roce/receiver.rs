@@ -1,4 +1,4 @@
-//! [`Receiver`]: the receiving side of a queue pair, and what both sides exchange, [`Data`] and [`Ack`].
+//! [`Receiver`]: the receiving side of a queue pair, and the packets of both sides, [`Data`] and [`Ack`].
 
 use weft_units::Time;
 
@@ -26,7 +26,7 @@ pub struct Data {
 pub struct Ack {
     /// All packets below this number have arrived.
     pub next: u32,
-    /// What else it says.
+    /// Whether it also reports a missing packet.
     pub kind: AckKind,
     /// Whether it notifies of congestion.
     pub is_cnp: bool,

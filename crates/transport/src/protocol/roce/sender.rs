@@ -26,7 +26,7 @@ pub struct Sender {
     fresh: u32,
     /// The number to send next: below `fresh` after going back.
     next: u32,
-    /// What has arrived. With go-back-N, without gaps.
+    /// The packets that have arrived. With go-back-N, without gaps.
     arrived: Arrivals,
     /// With selective repeat: the end of the packets that are known to be missing where they have not arrived.
     known_to: u32,
@@ -193,7 +193,7 @@ impl Sending for Sender {
         self.timeout_at
     }
 
-    /// What is not acknowledged counts as lost.
+    /// All unacknowledged packets count as lost.
     fn on_timeout(&mut self, config: &Config, now: Time) {
         if now < self.timeout_at {
             return;

@@ -29,7 +29,7 @@ use entropy::{Entropies, Feedback};
 pub use receiver::{Answer, Data, Receiver};
 use window::{Signal, Window};
 
-/// What is known of a packet that was sent.
+/// The known state of a packet that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     InFlight,

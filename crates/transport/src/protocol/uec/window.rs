@@ -29,12 +29,12 @@ const LARGEST: f64 = 1.5;
 /// After a window with delays below this, the window grows with each byte.
 const IDLE: Duration = Duration::from_us(1);
 const IDLE_GROWTH: f64 = 0.25;
-/// Quick adaptation: after a loss or a delay of four targets, the window becomes what has arrived within a base round-trip
-/// time and a target delay, if that is less than an eighth of the largest window.
+/// Quick adaptation: after a loss or a delay of four targets, the window becomes the bytes that arrived within a base
+/// round-trip time and a target delay, if that is less than an eighth of the largest window.
 const QUICK_DELAY: u64 = 4;
 const QUICK_SHARE: f64 = 8.0;
 
-/// What an answer says about congestion.
+/// The congestion signals in an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     /// Bytes that are known to have arrived since the last answer.
@@ -89,7 +89,7 @@ impl Window {
     }
 }
 
-/// The window by network-signalled congestion control, in bytes, and what it follows from.
+/// The window by network-signalled congestion control, in bytes, and the state from which it is computed.
 #[derive(Clone, Debug)]
 pub(crate) struct Nscc {
     window: f64,
@@ -341,7 +341,7 @@ mod tests {
         nscc.achieved = 8192;
         nscc.trimmed(signal, Time::ZERO + Duration::from_us(50));
         assert_eq!(nscc.window(), 8192);
-        // What was in flight then is ignored.
+        // Packets in flight at that time are ignored.
         nscc.trimmed(signal, Time::ZERO + Duration::from_us(51));
         assert_eq!(nscc.window(), 8192);
     }
