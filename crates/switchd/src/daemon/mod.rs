@@ -7,7 +7,7 @@ mod background;
 mod carriers;
 mod control;
 mod delivery;
-mod ethtool;
+pub mod ethtool;
 mod excess;
 mod exposition;
 mod hearing;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use aya::programs::links::{FdLink, PinnedLink};
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch, TwoHosts};
+use crate::daemons::switch::{LONG_CONFIRMED, Places, Switch, TwoHosts};
 use crate::daemons::tap::Tap;
 use crate::daemons::traffic::{Connection, Strays, Stream, reaches};
 use crate::net::{Netns, host};
@@ -112,7 +112,7 @@ fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
     // A daemon takes seconds to start on a busy machine: the hold time is longer.
     let key = format!(
         "mode = \"tcp-path\"\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
-         [hello]\ninterval = \"600 ms\"\nhold = 100",
+         {LONG_CONFIRMED}[hello]\ninterval = \"600 ms\"\nhold = 100",
         "5a".repeat(32)
     );
     let [mut l, r] = pair.start(&key);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{Places, Switch};
+use crate::daemons::switch::{LONG_CONFIRMED, Places, Switch};
 use crate::daemons::traffic::Connection;
 use crate::net::{Netns, host};
 use crate::wait::wait_for;
@@ -14,8 +14,8 @@ use crate::wait::wait_for;
 #[ignore = "needs root and BPF"]
 fn tables_are_shown_for_people_and_as_json() {
     let pair = Pair::new(&["a"]);
-    let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:19465\"";
-    let [switch, _other] = pair.start(config);
+    let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:19465\"\n";
+    let [switch, _other] = pair.start(&format!("{config}{LONG_CONFIRMED}"));
     let mut connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
     connection.send(100_000);
 

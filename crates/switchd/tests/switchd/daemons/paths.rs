@@ -7,7 +7,7 @@ use serde_json::Value;
 use weft_switchd::Mode;
 
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::{LONG_HOLD, Places, Switch};
+use crate::daemons::switch::{LONG_CONFIRMED, LONG_HOLD, Places, Switch};
 use crate::daemons::traffic::{Connection, Load, Stream, never_retransmits, reaches};
 use crate::wait::wait_for;
 
@@ -107,7 +107,8 @@ fn cables_of(switch: &Switch<'_>) -> [&'static str; 2] {
 fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
     let (ring, places) = (Ring::new(), Places::new());
     // The hold time, 3 minutes, is no part of this.
-    let switches = ring.start(&places, "mode = \"tcp-path\"\n[hello]\ninterval = \"1 min\"");
+    let switches =
+        ring.start(&places, &format!("mode = \"tcp-path\"\n{LONG_CONFIRMED}[hello]\ninterval = \"1 min\""));
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(100_000);
     let [port, _] = cables_of(&switches[0]);
@@ -124,7 +125,7 @@ fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
 fn an_idle_connection_has_another_path_before_it_sends_again() {
     let (ring, places) = (Ring::new(), Places::new());
     // Daemons that wait for a processor stay neighbours: the search for a path is not repeated.
-    let switches = ring.start(&places, &format!("mode = \"tcp-path\"\n{LONG_HOLD}"));
+    let switches = ring.start(&places, &format!("mode = \"tcp-path\"\n{LONG_CONFIRMED}{LONG_HOLD}"));
     never_retransmits(&ring.hosts[0]);
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(1000);
@@ -158,7 +159,7 @@ fn a_neighbour_that_says_nothing_is_left_and_used_again_when_it_speaks() {
 #[ignore = "needs root and BPF"]
 fn a_port_that_drains_is_empty_of_flows_and_can_go_without_loss() {
     let (ring, places) = (Ring::new(), Places::new());
-    let switches = ring.start(&places, "mode = \"tcp-path\"");
+    let switches = ring.start(&places, &format!("mode = \"tcp-path\"\n{LONG_CONFIRMED}"));
     never_retransmits(&ring.hosts[0]);
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(100_000);

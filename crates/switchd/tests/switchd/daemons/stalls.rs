@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use crate::daemons::switch::Switch;
 use crate::daemons::tap::Tap;
 use crate::net::Netns;
-use crate::wait::{Pace, wait_for};
+use crate::wait::Pace;
 
 /// The sampling interval.
 const EVERY: Duration = Duration::from_millis(5);
@@ -43,15 +43,6 @@ fn delays(process: u32) -> HashMap<u32, Duration> {
 
 fn between(from: SystemTime, until: SystemTime) -> Duration {
     until.duration_since(from).unwrap_or_default()
-}
-
-/// How long a daemon takes until `is` returns true, excluding the time for which its threads wait for a CPU.
-pub fn own_time(daemon: &Switch<'_>, what: &str, is: impl FnMut() -> bool) -> Duration {
-    let delayed = || delays(daemon.pid()).into_values().sum::<Duration>();
-    let (before, began) = (delayed(), Instant::now());
-    wait_for(what, is);
-    let took = began.elapsed();
-    took.saturating_sub(delayed().saturating_sub(before))
 }
 
 /// Watches Hello messages that arrive at an interface, and how long their sender waited for a CPU.

@@ -21,6 +21,8 @@ const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
 const HELLO: &str = "[hello]\ninterval = \"100 ms\"\n";
 /// The same, with a hold time that tolerates scheduling delays of seconds.
 pub const LONG_HOLD: &str = "[hello]\ninterval = \"100 ms\"\nhold = 100\n";
+/// A lifetime of unused flow entries that no test outlasts: by default they last for 10 s.
+pub const LONG_CONFIRMED: &str = "[exploration]\nconfirmed = \"10 min\"\n";
 
 /// The directories of a test.
 pub struct Places {
