@@ -20,10 +20,11 @@ def both(root):
 
 
 def test_two_subflows_on_two_paths_have_both_links(both):
-    kernel, ours = (mean_bps(series, end_s=9.0) for series in both("disjoint-2"))
-    assert ours == pytest.approx(2 * LINK_BPS, rel=0.01)
-    # A busy machine may not reach the full rate.
-    assert kernel == pytest.approx(ours, rel=0.1)
+    series, ours = both("disjoint-2")
+    assert mean_bps(ours, end_s=9.0) == pytest.approx(2 * LINK_BPS, rel=0.01)
+    # A machine that stalls lowers the rate of that time; nothing raises it above that of the links.
+    kernel = max(mean_bps(series, start_s, start_s + 2.0) for start_s in range(1, 8))
+    assert kernel == pytest.approx(2 * LINK_BPS, rel=0.1)
 
 
 def test_a_path_that_dies_is_left_after_the_same_time(both):
