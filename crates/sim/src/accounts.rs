@@ -100,7 +100,7 @@ impl Accounts {
             // No sender can be paused for it.
             let buffer = port.buffer.map(|place| &self.buffers[place]);
             let fits = buffer.is_none_or(|buffer| buffer.fits_lossless(wire_bytes));
-            return fits.then_some(Charge { ingress: None, shared: buffer.is_some() });
+            return fits.then_some(Charge::new(None, buffer.is_some()));
         }
         let ingress = if port.is_at_switch { self.ingress_of(packet, header) } else { None };
         let length = port.queues.of(class).0;
@@ -120,11 +120,11 @@ impl Accounts {
         let buffer = buffer.map(|place| &self.buffers[place]);
         let Some((link, queue)) = ingress else {
             let fits = fits() && buffer.is_none_or(|buffer| buffer.fits(length, wire_bytes));
-            return fits.then_some(Charge { ingress: None, shared: buffer.is_some() });
+            return fits.then_some(Charge::new(None, buffer.is_some()));
         };
         let account = self.ingress[link as usize].as_ref()?;
         let shared = buffer.is_some() && account.shares();
-        account.fits(queue.into(), wire_bytes, buffer).then_some(Charge { ingress, shared })
+        account.fits(queue.into(), wire_bytes, buffer).then_some(Charge::new(ingress, shared))
     }
 
     /// A switch with this buffer holds a packet, outside of its queues. Returns its place in the accounts, and the link with
@@ -165,7 +165,7 @@ impl Accounts {
         {
             in_buffer(&mut self.buffers[place], wire_bytes);
         }
-        let (link, queue) = charge.ingress?;
+        let (link, queue) = charge.ingress()?;
         let buffer = buffer.map(|place| &self.buffers[place]);
         in_ingress(self.ingress[link as usize].as_mut()?, queue.into(), wire_bytes, buffer);
         Some(link)

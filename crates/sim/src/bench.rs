@@ -181,6 +181,7 @@ impl Case {
             faults: &[],
             reaction: Duration::ZERO,
             threads,
+            rounds: None,
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());
         let report = run_setup(setup, scheme, progress, &mut NullRecorder).ok()?;

@@ -25,13 +25,35 @@ pub struct Waiting {
     pub charge: Charge,
 }
 
-/// The accounts in which a waiting packet counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The accounts in which a waiting packet counts, in 8 bytes: packets that wait are many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Charge {
-    /// The link with flow control over which it came, and its queue there.
-    pub ingress: Option<(u32, u8)>,
+    link: u32,
+    queue: u8,
+    has_ingress: bool,
     /// Whether it counts in the switch's shared buffer.
     pub shared: bool,
+}
+
+impl Charge {
+    /// No account.
+    pub const NOTHING: Self = Self::new(None, false);
+
+    /// The account of a link with flow control and the packet's queue there, if any, and the switch's buffer if it is
+    /// `shared`.
+    pub const fn new(ingress: Option<(u32, u8)>, shared: bool) -> Self {
+        let (link, queue) = match ingress {
+            Some(account) => account,
+            None => (0, 0),
+        };
+        Self { link, queue, has_ingress: ingress.is_some(), shared }
+    }
+
+    /// The link with flow control over which the packet came, and its queue there.
+    #[inline]
+    pub fn ingress(self) -> Option<(u32, u8)> {
+        self.has_ingress.then_some((self.link, self.queue))
+    }
 }
 
 struct Class {
@@ -44,8 +66,9 @@ struct Class {
 /// The queues of one port. One or two lie within it, more on the heap.
 #[repr(C)]
 pub struct ClassQueue {
-    /// The packets of all classes.
+    /// The packets of all classes, and their bytes.
     packets: u32,
+    bytes: u64,
     scheduler: Scheduler,
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: u8,
@@ -73,6 +96,7 @@ impl ClassQueue {
             turn: 0,
             served: false,
             packets: 0,
+            bytes: 0,
             clock: TxClock::new(rate),
             time: Duration::ZERO,
         }
@@ -108,8 +132,8 @@ impl ClassQueue {
     }
 
     /// Bytes that wait.
-    pub fn bytes(&self) -> Bytes {
-        Bytes(self.classes.iter().map(|class| class.bytes).sum())
+    pub const fn bytes(&self) -> Bytes {
+        Bytes(self.bytes)
     }
 
     /// The number of packets that wait.
@@ -127,6 +151,7 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         queue.packets.push_back(waiting);
         queue.bytes += u64::from(waiting.wire_bytes);
+        self.bytes += u64::from(waiting.wire_bytes);
         self.packets += 1;
         self.time += self.clock.tx_time(waiting.wire_bytes);
     }
@@ -135,7 +160,12 @@ impl ClassQueue {
     pub fn take_first(&mut self, class: usize) -> Option<Waiting> {
         let queue = &mut self.classes[class];
         let waiting = queue.packets.pop_front()?;
+        if queue.packets.is_empty() {
+            // The next packet is in the first slot again, so that little of the memory is in use.
+            queue.packets.clear();
+        }
         queue.bytes -= u64::from(waiting.wire_bytes);
+        self.bytes -= u64::from(waiting.wire_bytes);
         self.packets -= 1;
         self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
         Some(waiting)
@@ -151,6 +181,7 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         let waiting = queue.packets.pop_back()?;
         queue.bytes -= u64::from(waiting.wire_bytes);
+        self.bytes -= u64::from(waiting.wire_bytes);
         self.packets -= 1;
         self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
         Some(waiting)
@@ -205,7 +236,7 @@ mod tests {
     }
 
     fn packet(packet: PacketId, wire_bytes: u32) -> Waiting {
-        Waiting { packet, wire_bytes, charge: Charge::default() }
+        Waiting { packet, wire_bytes, charge: Charge::NOTHING }
     }
 
     fn pop(queues: &mut ClassQueue, paused: u8) -> Option<Waiting> {

@@ -14,8 +14,7 @@ pub struct Deposit {
 
 impl Deposit {
     /// The deposit of a packet outside of all buffers and accounts.
-    pub const NOTHING: Self =
-        Self { buffer: None, wire_bytes: 0, charge: Charge { ingress: None, shared: false } };
+    pub const NOTHING: Self = Self { buffer: None, wire_bytes: 0, charge: Charge::NOTHING };
 
     /// The deposit of a packet that waits at a port.
     pub(crate) fn of(port: &ServedPort, waiting: &Waiting) -> Self {

@@ -19,6 +19,7 @@ use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
+use crate::rounds;
 use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
@@ -86,6 +87,9 @@ fn run_hosts<H: Hosts>(
     let lookahead = division.lookahead();
     let window = central.as_ref().map_or(lookahead, |central| lookahead.min(central.delay()));
     let hindrance = hindrance(window, &division, recorder.traces());
+    let pays = || rounds::pay(fabric, &setup.transport.framing());
+    let has_rounds = hindrance.is_none() && rounds::are_possible(fabric) && setup.rounds.unwrap_or_else(pays);
+    let window = if has_rounds { window.min(rounds::longest(fabric)) } else { window };
     if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
         progress.alone.get_or_init(|| why.to_owned());
     }
@@ -104,6 +108,7 @@ fn run_hosts<H: Hosts>(
         framing: setup.transport.framing(),
         seed,
         warm: setup.warm,
+        has_rounds,
         places,
         waiting,
         connections: setup.connections,
@@ -115,7 +120,7 @@ fn run_hosts<H: Hosts>(
         Partition::new(fabric, division, part, builder, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, partitions.count()) - 1;
-    let mut run = Conductor::new(setup, central, lookahead, window);
+    let mut run = Conductor::new(setup, central, lookahead, window, has_rounds);
     std::thread::scope(|scope| {
         let _closing = Closing(&partitions);
         for helper in 1..=helpers {

@@ -32,12 +32,14 @@ fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool) -> bool {
 }
 
 impl Ports {
-    /// The ports of these links, which a partition has if they are its `own`; full packets have `full_packet` bytes.
+    /// The ports of these links, which a partition has if they are its `own`; full packets have `full_packet` bytes. In
+    /// rounds, ports that lead to other partitions are lazy.
     pub fn new(
         fabric: &Fabric,
         seed: u64,
         full_packet: u32,
         links: &[LinkId],
+        has_rounds: bool,
         is_own: impl Fn(NodeId) -> bool,
     ) -> Self {
         let mut accounts = Accounts::new(fabric, links, &is_own);
@@ -49,7 +51,8 @@ impl Ports {
             }
             let buffer = accounts.add_buffer(fabric, link.from);
             let is_at_host = fabric.node(link.from).is_host();
-            let service = match (uses_pfc || buffer.is_some(), is_at_host || !is_own(link.to)) {
+            let service = match (uses_pfc || buffer.is_some(), is_at_host || !has_rounds && !is_own(link.to))
+            {
                 (true, _) => Service::Coupled,
                 (false, true) => Service::Timed,
                 (false, false) => Service::Lazy,
@@ -166,7 +169,7 @@ impl Ports {
                 for Waiting { wire_bytes, charge, .. } in
                     port.queues.packets_of(class).take_while(|_| port.is_at_switch)
                 {
-                    if let Some((from, queue)) = charge.ingress {
+                    if let Some((from, queue)) = charge.ingress() {
                         *held.origins.entry((ids[from as usize], queue)).or_insert(0) +=
                             u64::from(*wire_bytes);
                     }

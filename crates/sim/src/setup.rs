@@ -44,6 +44,9 @@ pub struct Setup<'a> {
     pub reaction: Duration,
     /// The number of threads; the results do not depend on it.
     pub threads: usize,
+    /// Whether switches handle their arrivals in rounds, where that is possible; by default where links are so fast that
+    /// it pays. The results do not depend on it.
+    pub rounds: Option<bool>,
 }
 
 /// Progress of a run, and the flag to stop it.

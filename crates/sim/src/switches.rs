@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weft_control::{FlowCount, RuleChange};
 use weft_fabric::Fabric;
 use weft_switching::{
-    Action, Actions, DropReason, Forwarding, Header, Kind, Mac, Report, Rewrite, TableEntries, mix64,
+    Action, Actions, DropReason, Forwarding, Header, Kind, Mac, Report, TableEntries, mix64,
 };
 use weft_traffic::Flow;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
@@ -15,11 +15,11 @@ use weft_units::{Duration, HostId, NodeId, PortId, Time};
 use crate::deposit::Deposit;
 use crate::event_queue::Order;
 use crate::fleet::{Fleet, FleetBuilder};
+use crate::frame_reports::{report_frame, report_rewriting};
 use crate::held::Held;
-use crate::journal::{News, Reported};
+use crate::journal::News;
 use crate::network::Network;
 use crate::packet::{Bound, PacketId, UNDECIDED};
-use crate::shown::shown;
 use crate::timer::Timer;
 use crate::trace::TraceEvent;
 
@@ -139,6 +139,10 @@ impl Switches {
     #[inline(always)]
     fn forward(&self, link: u32, packet: PacketId, net: &mut Network<'_>) {
         let header = &net.packets.get(packet).header;
+        if net.rounds.is_on() {
+            net.send(link, packet);
+            return;
+        }
         // At a host and at a switch of another partition it is ignored: a branch would be mispredicted.
         let number = net.links.far_end(link).switch_or(0) as usize;
         let egress = self.fleet.decide(number.min(self.sites.len() - 1), header).unwrap_or(UNDECIDED);
@@ -263,11 +267,28 @@ impl Switches {
         self.act(number, NO_PORT, packet, net);
     }
 
-    /// Handles a switch's deadline, unless an earlier one replaced it.
-    pub fn wake(&mut self, number: usize, net: &mut Network<'_>) {
-        if self.sites[number].armed == net.now {
+    /// Handles a switch's deadline, unless an earlier one replaced it; returns whether it was due.
+    pub fn wake(&mut self, number: usize, net: &mut Network<'_>) -> bool {
+        let is_due = self.sites[number].armed == net.now;
+        if is_due {
             self.sites[number].armed = Time::MAX;
             self.call(number, net, |fleet, net, out| fleet.on_deadline(number, net, out));
+        }
+        is_due
+    }
+
+    /// The next deadline of a switch.
+    pub fn deadline(&self, number: usize) -> Time {
+        self.sites[number].armed
+    }
+
+    /// Handles a switch's deadlines before `end`, at their times.
+    #[inline(always)]
+    pub fn wake_before(&mut self, number: usize, end: Time, net: &mut Network<'_>) {
+        while self.sites[number].armed < end {
+            net.now = self.sites[number].armed;
+            net.counters.events += 1;
+            self.wake(number, net);
         }
     }
 
@@ -324,6 +345,9 @@ impl Switches {
         let site = &mut self.sites[number];
         if deadline < site.armed {
             site.armed = deadline;
+            if net.rounds.is_on() {
+                return net.rounds.note(number, deadline);
+            }
             net.queue.schedule(Timer::Switch(number as u32).into(), deadline, Order::Scheduled);
         }
     }
@@ -359,31 +383,4 @@ fn emit(node: NodeId, first_link: u32, actions: &Actions, net: &mut Network<'_>)
         net.send(first_link + u32::from(port.0), packet);
     }
     net.now = now;
-}
-
-/// Tells of an exploration that a rewritten frame begins or ends.
-fn report_rewriting(node: NodeId, packet: PacketId, rewrite: Rewrite, net: &mut Network<'_>) {
-    let Some(id) = net.subflow_of(packet) else { return };
-    match rewrite {
-        Rewrite::Wrap(Kind::PathRequest, _) => net.report(node, News::Explores(id)),
-        Rewrite::Unwrap if net.packets.get(packet).header.kind == Kind::PathReply => {
-            net.report(node, News::Explored(id));
-        }
-        _ => {}
-    }
-}
-
-/// Reports a frame to the controller, which gets it if it is `held`.
-fn report_frame(
-    node: NodeId,
-    ingress: PortId,
-    report: Report,
-    packet: PacketId,
-    held: bool,
-    net: &mut Network<'_>,
-) {
-    let Report::Frame(cookie) = report else { return };
-    let shown = shown(&net.packets, packet);
-    let held = held.then(|| net.packets.take(packet));
-    net.report(node, News::Reported(Box::new(Reported { ingress, cookie, shown, held })));
 }

@@ -287,7 +287,7 @@ impl EventQueue {
 /// The rank of a link among the links due at `time` at the same node, by its port there: a hash of both in
 /// `RANK_BITS` bits, at least 1.
 #[inline(always)]
-fn rank(port: u32, time: Time) -> u64 {
+pub(crate) fn rank(port: u32, time: Time) -> u64 {
     // Odd constants of the golden ratio and of square roots; the halves of the product are folded as in wyhash
     // (Wang Yi, 2019).
     let both =

@@ -20,6 +20,8 @@ pub struct World<'a> {
     pub seed: u64,
     /// Whether hosts know all addresses and switches all stations from the start.
     pub warm: bool,
+    /// Whether switches handle their arrivals in rounds.
+    pub has_rounds: bool,
     /// The places of the flows' ends among those of their partitions.
     pub places: Places,
     /// The flows that wait for others.

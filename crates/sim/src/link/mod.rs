@@ -8,6 +8,7 @@
 //!
 //! All rings share one arena.
 
+mod arrivals;
 mod changes;
 
 use weft_fabric::Fabric;
@@ -16,7 +17,7 @@ use weft_units::{Bytes, Duration, Time};
 use crate::huge;
 use crate::line::{FarEnd, Line, LinkCounters, Offer};
 use crate::link_state::{InFlight, LEAVES, LIMIT_IN_BYTES, Link, MARK_IN_BYTES, MARKS, PLAIN, Rest, UP};
-use crate::packet::{Bound, PacketId, UNDECIDED};
+use crate::packet::{Bound, UNDECIDED};
 use crate::prefetch::prefetch;
 
 /// Initial ring length in packets.
@@ -216,32 +217,6 @@ impl Links {
         }
     }
 
-    /// Takes the packets out of the ring of a link that leaves that have reached the other partition. No event does.
-    fn forget_arrived(&mut self, link: u32, now: Time) {
-        let at = &mut self.links[link as usize];
-        if at.flags & LEAVES == 0 {
-            return;
-        }
-        while at.head != at.tail && self.arena[at.slot(at.head)].arrival <= now.ps() {
-            at.head = at.head.wrapping_add(1);
-        }
-    }
-
-    /// Adds a packet that another partition sent; returns its arrival if it is the only one.
-    pub fn enter(&mut self, link: u32, arrival: Time, packet: PacketId) -> Option<Time> {
-        let at = &self.links[link as usize];
-        if at.tail.wrapping_sub(at.head) > at.mask() {
-            self.grow(link);
-        }
-        let at = &mut self.links[link as usize];
-        let first = at.tail == at.head;
-        at.base = if first { at.tail } else { at.base };
-        let slot = at.slot(at.tail);
-        at.tail = at.tail.wrapping_add(1);
-        self.arena[slot] = InFlight { arrival: arrival.ps(), bound: Bound::undecided(packet) };
-        first.then_some(arrival)
-    }
-
     /// Refuses a packet if the busy link is full; otherwise marks it if the queue is past its threshold. Returns
     /// whether it is refused.
     #[inline(never)]
@@ -296,35 +271,6 @@ impl Links {
     /// Counts a packet dropped at one of the port's class queues.
     pub fn count_drop(&mut self, link: u32) {
         self.rest[link as usize].drops += 1;
-    }
-
-    /// The port at the far end.
-    #[inline(always)]
-    pub fn far_port(&self, link: u32) -> u32 {
-        self.links[link as usize].far_port.into()
-    }
-
-    /// Removes the packet that has arrived. Returns it, the next packet's arrival time ([`Time::MAX`] if
-    /// there is none), the far end and its port.
-    #[inline(always)]
-    pub fn arrive(&mut self, link: u32) -> (Bound, Time, FarEnd, u16) {
-        let at = &mut self.links[link as usize];
-        let InFlight { bound, .. } = self.arena[at.slot(at.head)];
-        at.head = at.head.wrapping_add(1);
-        let next = self.arena[at.slot(at.head)].arrival;
-        let empty = at.head == at.tail;
-        let arrival = std::hint::select_unpredictable(empty, u64::MAX, next);
-        (bound, Time::from_ps(arrival), at.far_end, at.far_port)
-    }
-
-    /// When the next packet arrives in this partition; [`Time::MAX`] if there is none.
-    pub fn first_arrival(&self, link: u32) -> Time {
-        let at = &self.links[link as usize];
-        if at.head == at.tail || at.flags & LEAVES != 0 {
-            Time::MAX
-        } else {
-            Time::from_ps(self.arrival(at, 0))
-        }
     }
 
     /// The next packet to arrive; any packet if there is none.

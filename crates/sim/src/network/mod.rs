@@ -25,6 +25,7 @@ use crate::packet::slab::Slab;
 use crate::packet::{Bound, DetachedPacket, PacketId};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
+use crate::rounds::Rounds;
 use crate::served_port::Service;
 use crate::trace::{Seen, Trace, TraceEvent};
 use crate::turns::Turns;
@@ -61,6 +62,8 @@ pub struct Network<'a> {
     pub queue: EventQueue,
     /// The turns of hosts that pace.
     pub turns: Turns,
+    /// The arrivals at switches, if these are handled in rounds. Otherwise, and at hosts, they are in `queue`.
+    pub rounds: Rounds,
     /// The links: those that leave the partition's nodes, and those that enter it from others.
     pub links: Links,
     /// The packets on them.
@@ -81,7 +84,8 @@ pub struct Network<'a> {
     floods: Vec<FloodCounters>,
     /// Ports that choose among waiting packets.
     pub ports: Ports,
-    /// Whether there are lazy ports, which are served when their links have become empty.
+    /// Whether there are lazy ports that are served when their links have become empty: in rounds they are served at the
+    /// end of each window.
     has_lazy: bool,
     /// Whether there are other served ports: the queue has leaves for lines.
     has_timed: bool,
@@ -105,7 +109,8 @@ pub struct Network<'a> {
 
 impl<'a> Network<'a> {
     /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace. A
-    /// full packet of the hosts has `full_packet` bytes.
+    /// full packet of the hosts has `full_packet` bytes. Switches handle their arrivals in rounds if the network
+    /// `has_rounds`.
     pub fn new(
         fabric: &'a Fabric,
         seed: u64,
@@ -113,6 +118,7 @@ impl<'a> Network<'a> {
         part: usize,
         kind: HostKind,
         full_packet: u32,
+        has_rounds: bool,
     ) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let mut far_ends = Vec::new();
@@ -126,14 +132,17 @@ impl<'a> Network<'a> {
                 }
             });
         }
-        let (mut lines, mut first_link, mut turns) = (Vec::new(), Vec::new(), 0);
+        let (mut lines, mut first_link, mut outgoing, mut turns) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut numbers = vec![ELSEWHERE; fabric.links().len()];
         let mut to_part = Vec::new();
         for node in nodes {
             let is_own = division.part_of(node) == part;
             first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
-            if kind.paces && is_own && fabric.node(node).is_host() {
-                turns += fabric.ports(node).len();
+            let ports = fabric.ports(node).len();
+            match fabric.node(node).is_host() {
+                true if is_own && kind.paces => turns += ports,
+                false if is_own => outgoing.push(lines.len() as u32..(lines.len() + ports) as u32),
+                _ => {}
             }
             for &id in fabric.ports(node) {
                 let link = fabric.link(id);
@@ -150,7 +159,8 @@ impl<'a> Network<'a> {
             }
         }
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
-        let ports = Ports::new(fabric, seed, full_packet, &ids, |node| division.part_of(node) == part);
+        let ports =
+            Ports::new(fabric, seed, full_packet, &ids, has_rounds, |node| division.part_of(node) == part);
         let has_timed = ports.has_timed();
         let leaves = if has_timed { 2 * lines.len() } else { lines.len() };
         let mut links = Links::new(fabric, &lines);
@@ -172,7 +182,8 @@ impl<'a> Network<'a> {
             first_leaving: Time::MAX,
             subflow_bits: kind.subflow_bits,
             floods: vec![FloodCounters::default(); lines.len()],
-            has_lazy: ports.has_lazy(),
+            rounds: if has_rounds { Rounds::new(&outgoing, &lines) } else { Rounds::default() },
+            has_lazy: !has_rounds && ports.has_lazy(),
             has_timed,
             ports,
             grays: BTreeMap::new(),
@@ -266,8 +277,19 @@ impl<'a> Network<'a> {
 
     /// The time of the first event; [`Time::MAX`] if there is none.
     pub fn first_event(&self) -> Time {
-        let first = self.queue.first();
+        let first = self.queue.first().min(self.rounds.first());
         if self.queue.is_distant() { first.min(self.first_distant()) } else { first }
+    }
+
+    /// The first packet on a link arrives at this port of its far end at `arrival`, earlier than any before.
+    #[inline(always)]
+    pub(super) fn expect(&mut self, link: u32, port: u32, arrival: Time) {
+        if self.rounds.is_on()
+            && let Ok(switch) = self.links.far_end(link).split()
+        {
+            return self.rounds.note(switch as usize, arrival);
+        }
+        self.queue.bring_forward(link, port, arrival);
     }
 
     /// The next event before the end.
@@ -283,10 +305,10 @@ impl<'a> Network<'a> {
             let first = self.first_distant();
             if first < self.queue.limit() {
                 let (links, ports, turns) = (&self.links, &self.ports, &self.turns);
-                let (ids, fabric) = (&self.ids, self.fabric);
+                let (ids, fabric, rounds) = (&self.ids, self.fabric, &self.rounds);
                 self.queue.renew(first, |leaf| match turns.of_leaf(leaf) {
                     Some(turn) => turns.get(turn).map_or((0, Time::MAX), |turn| (turn.port, turn.at)),
-                    None => leaf_due(leaf, links, ports, ids, fabric),
+                    None => leaf_due(leaf, links, rounds, ports, ids, fabric),
                 });
                 return self.queue.first_leaf();
             }
@@ -298,7 +320,7 @@ impl<'a> Network<'a> {
     #[cold]
     fn first_distant(&self) -> Time {
         let leaves = 0..self.links.count() * if self.has_timed { 2 } else { 1 };
-        let due = |leaf| leaf_due(leaf, &self.links, &self.ports, &self.ids, self.fabric).1;
+        let due = |leaf| leaf_due(leaf, &self.links, &self.rounds, &self.ports, &self.ids, self.fabric).1;
         leaves.map(due).min().unwrap_or(Time::MAX).min(self.turns.first())
     }
 
@@ -323,15 +345,24 @@ impl<'a> Network<'a> {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        let events = self.queue.memory() + self.turns.memory();
+        let events = self.queue.memory() + self.turns.memory() + self.rounds.memory();
         self.packets.memory() + events + self.links.memory() + self.ports.accounts.memory()
     }
 }
 
 /// The port of a leaf's link at its far end, and when the leaf is due.
-fn leaf_due(leaf: u32, links: &Links, ports: &Ports, ids: &[LinkId], fabric: &Fabric) -> (u32, Time) {
+fn leaf_due(
+    leaf: u32,
+    links: &Links,
+    rounds: &Rounds,
+    ports: &Ports,
+    ids: &[LinkId],
+    fabric: &Fabric,
+) -> (u32, Time) {
     let Some(line) = leaf.checked_sub(links.count()) else {
-        return (links.far_port(leaf), links.first_arrival(leaf));
+        let is_elsewhere = rounds.has(links.far_end(leaf));
+        let arrival = if is_elsewhere { Time::MAX } else { links.first_arrival(leaf) };
+        return (links.far_port(leaf), arrival);
     };
     let is_due = ports.get(line).is_some_and(|port| match port.service {
         Service::Lazy => false,

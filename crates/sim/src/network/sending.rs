@@ -14,7 +14,7 @@ impl Network<'_> {
         let packet = self.packets.put(crossing.detached);
         self.ports.accounts.record_link(link, packet);
         if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
-            self.queue.bring_forward(link, self.links.far_port(link), arrival);
+            self.expect(link, self.links.far_port(link), arrival);
         }
     }
 
@@ -35,7 +35,7 @@ impl Network<'_> {
         let header = &mut self.packets.get_mut(packet).header;
         match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
             Offer::First(arrival, port) => {
-                self.queue.bring_forward(link, port.into(), arrival);
+                self.expect(link, port.into(), arrival);
                 true
             }
             Offer::Queued => true,
@@ -67,7 +67,7 @@ impl Network<'_> {
         if self.ports.get(link).is_none() {
             let header = &mut self.packets.get_mut(packet).header;
             match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
-                Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
+                Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
                 Offer::Leaves(arrival) => self.leave(link, arrival, packet),
                 Offer::Full => return self.refuse(link, packet, DropReason::QueueFull),
                 Offer::Queued | Offer::Refused => {}

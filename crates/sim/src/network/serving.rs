@@ -16,7 +16,7 @@ impl Network<'_> {
         // Served before it: those whose turn came by now, now included.
         let has_served = self.serve_before(link, self.now + Duration::PICOSECOND);
         let port = self.ports.get(link)?;
-        let is_first = port.queues.is_empty();
+        let (is_first, is_coupled) = (port.queues.is_empty(), port.service == Service::Coupled);
         let is_busy = match port.service {
             Service::Coupled => {
                 let class = port.class_for(&self.packets.get(packet).header, self.ports.chosen_queue);
@@ -42,7 +42,9 @@ impl Network<'_> {
         if has_served || is_first {
             self.time_line(link);
         }
-        joined.charged.into_iter().flatten().for_each(|from| self.announce(from));
+        if is_coupled {
+            joined.charged.into_iter().flatten().for_each(|from| self.announce(from));
+        }
         joined.lost
     }
 
@@ -51,7 +53,7 @@ impl Network<'_> {
         self.ports.accounts.record_link(link, packet);
         let offer = self.links.push(link, at, Bound::undecided(packet), wire_bytes);
         match offer {
-            Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
+            Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
             Offer::Leaves(arrival) => self.leave(link, arrival, packet),
             _ => {}
         }
@@ -123,6 +125,24 @@ impl Network<'_> {
         }
     }
 
+    /// Serves the packets of a switch's ports whose turn came before `end`; returns when the first of those left is due.
+    pub fn serve_switch_before(&mut self, switch: usize, end: Time) -> Time {
+        let mut next = Time::MAX;
+        if self.ports.is_empty() {
+            return next;
+        }
+        for link in self.rounds.outgoing(switch) {
+            let has_waiting = |this: &Self| this.ports.get(link).is_some_and(|port| !port.queues.is_empty());
+            if has_waiting(self) {
+                self.serve_before(link, end);
+                if has_waiting(self) {
+                    next = next.min(self.links.busy_until(link));
+                }
+            }
+        }
+        next
+    }
+
     /// Removes the packet that has arrived over a link, as [`Links::arrive`] does. If it was the last one there, a lazy
     /// port sends first: the next arrival is known.
     ///
@@ -156,7 +176,9 @@ impl Network<'_> {
             self.links.count_mark(link);
         }
         self.put_on_line(link, waiting.packet, waiting.wire_bytes, at);
-        charged.into_iter().for_each(|from| self.announce(from));
+        if let Some(from) = charged {
+            self.announce(from);
+        }
         true
     }
 

@@ -2,6 +2,7 @@
 //! per packet and hop.
 
 mod resolution;
+mod rounds;
 mod starting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -82,8 +83,15 @@ impl<'a, H: Hosts> Partition<'a, H> {
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net =
-            Network::new(fabric, world.seed, division, part, hosts.kind(), world.framing.full_packet());
+        let mut net = Network::new(
+            fabric,
+            world.seed,
+            division,
+            part,
+            hosts.kind(),
+            world.framing.full_packet(),
+            world.has_rounds,
+        );
         let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
         let switches = Switches::new(builder, &nodes, world.seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
@@ -119,7 +127,10 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.net.queue.set_end(end);
         let links = self.net.links.count();
         for _ in 0..most {
-            let Some((time, due)) = self.net.next_event() else { return Pause::End };
+            let Some((time, due)) = self.net.next_event() else {
+                self.rounds(end);
+                return Pause::End;
+            };
             let before = std::mem::replace(&mut self.net.now, time);
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, world),
@@ -219,7 +230,11 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 self.net.counters.events -= u64::from(!is_due);
                 return is_due;
             }
-            Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net),
+            Timer::Switch(number) => {
+                let is_due = self.switches.wake(number as usize, &mut self.net);
+                self.net.counters.events -= u64::from(!is_due);
+                return is_due;
+            }
             Timer::Ask(flow) => self.ask(flow, world),
             Timer::Begin(flow) => {
                 self.late.push(flow);

@@ -38,7 +38,7 @@ impl Bare {
         let fabric: &'static Fabric =
             Box::leak(Box::new(builder.build().unwrap().with_buffer(buffer).unwrap()));
         let kind = HostKind { subflow_bits: 1, paces: false };
-        let mut net = Network::new(fabric, seed, &Division::of(fabric), 0, kind, 1_500);
+        let mut net = Network::new(fabric, seed, &Division::of(fabric), 0, kind, 1_500, false);
         net.queue.set_end(Time::MAX);
         Self { net, arrived: Vec::new() }
     }

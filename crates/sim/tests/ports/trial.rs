@@ -91,6 +91,7 @@ pub struct Trial<'a> {
     pub flows: Vec<Flow>,
     pub limit: Duration,
     pub threads: usize,
+    pub rounds: Option<bool>,
     pub forwards: Forwards,
     pub transport: Protocol,
     pub faults: Vec<Fault>,
@@ -105,6 +106,7 @@ impl<'a> Trial<'a> {
             flows: Vec::new(),
             limit: Duration::from_secs(20),
             threads: 1,
+            rounds: None,
             forwards: Forwards::Ecmp,
             transport: Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() }),
             faults: Vec::new(),
@@ -145,6 +147,7 @@ impl<'a> Trial<'a> {
             faults: &self.faults,
             reaction: Duration::ZERO,
             threads: self.threads,
+            rounds: self.rounds,
         };
         let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
         let spec = |name: &str| SchemeSpec { name: name.to_owned(), params: Default::default() };

@@ -122,6 +122,7 @@ pub struct Trial<'a> {
     pub reaction: Duration,
     pub restarts: Vec<Restart>,
     pub threads: usize,
+    pub rounds: Option<bool>,
 }
 
 impl<'a> Trial<'a> {
@@ -140,6 +141,7 @@ impl<'a> Trial<'a> {
             reaction: Duration::ZERO,
             restarts: Vec::new(),
             threads: 1,
+            rounds: None,
         }
     }
 
@@ -273,6 +275,7 @@ impl<'a> Trial<'a> {
             faults: &self.faults,
             reaction: self.reaction,
             threads: self.threads,
+            rounds: self.rounds,
         };
         let report = run(setup, &mut seen);
         assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);

@@ -32,7 +32,7 @@ impl Wire {
         let fabric = builder.build().expect("two hosts and a link");
         let fabric = Box::leak(Box::new(fabric));
         let kind = HostKind { subflow_bits: 1, paces: false };
-        let mut net = Network::new(fabric, 1, &Division::of(fabric), 0, kind, 1_500);
+        let mut net = Network::new(fabric, 1, &Division::of(fabric), 0, kind, 1_500, false);
         net.queue.set_end(Time::MAX);
         Self { link: net.link_at(hosts[0], PortId(0)), net, passed: Vec::new() }
     }

@@ -1,8 +1,9 @@
 //! A run has the same results with any number of threads: partitions of the fabric change nothing.
 
 use proptest::prelude::*;
-use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
+use weft_fabric::{Fabric, FabricBuilder, Limit, LinkSpec, QueueSpec, build};
 use weft_sim::fault::{Fault, FaultKind};
+use weft_sim::rounds;
 use weft_switching::{ParamValue, SchemeSpec, registry};
 use weft_transport::{Config, Mptcp};
 use weft_units::{LinkId, Rate, Time};
@@ -18,13 +19,17 @@ pub fn said(outcome: Outcome) -> String {
     format!("{report:#?}\n{flows}{recorded:#?}\n{samples:?}")
 }
 
-/// Compares the runs on one thread and on these numbers of threads.
+/// Compares the run on one thread by the event queue with runs on these numbers of threads, and with those in rounds.
 pub fn same_with_threads(trial: &Trial<'_>, threads: &[usize], run: impl Fn(&Trial<'_>) -> Outcome) {
-    let alone = said(run(trial));
-    for &count in threads {
-        let together = said(run(&trial.clone().threads(count)));
-        let differs = alone.lines().zip(together.lines()).enumerate().find(|(_, (a, b))| a != b);
-        assert!(differs.is_none() && alone.len() == together.len(), "{count} threads: {differs:?}");
+    let trial = Trial { rounds: Some(false), ..trial.clone() };
+    let alone = said(run(&trial));
+    let others = threads.iter().map(|count| (*count, false));
+    let in_rounds = std::iter::once(&1).chain(threads.last()).map(|count| (*count, true));
+    for (threads, rounds) in others.chain(in_rounds) {
+        let other = said(run(&Trial { threads, rounds: Some(rounds), ..trial.clone() }));
+        let differs = alone.lines().zip(other.lines()).enumerate().find(|(_, (a, b))| a != b);
+        let is_same = differs.is_none() && alone.len() == other.len();
+        assert!(is_same, "{threads} threads, rounds: {rounds}: {differs:?}");
     }
 }
 
@@ -75,6 +80,7 @@ pub fn busy(fabric: &Fabric, scheme: SchemeSpec, transport: Config) -> Trial<'_>
 fn every_scheme_and_transport_says_the_same_with_any_number_of_threads() {
     let leaf_spine = build::spine_leaf(3, 4, 3, &link(), &link()).expect("the sizes are positive");
     let fat_tree = build::fat_tree(4, &link(), &link()).expect("the arity is even");
+    assert!([&leaf_spine, &fat_tree].into_iter().all(rounds::are_possible));
     for scheme in schemes() {
         let fabric = if scheme.name == "tag_forward" { &fat_tree } else { &leaf_spine };
         for transport in transports() {
@@ -100,6 +106,21 @@ fn a_flow_that_starts_beyond_the_queues_range_changes_nothing() {
         assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts).sum::<u64>(), 0, "{scheme}");
         same_with_threads(&trial, &[2], |trial| trial.run());
     }
+}
+
+#[test]
+fn a_switch_without_links_changes_nothing() {
+    let mut builder = FabricBuilder::new("with a lone switch");
+    let mut switch = |name: &str| builder.add_switch(name, 1, None).expect("a new name");
+    let [_lone, left, right] = ["lone", "left", "right"].map(&mut switch);
+    for (name, leaf) in [("h0", left), ("h1", right)] {
+        let host = builder.add_host(name, 0, None).expect("a new name");
+        builder.connect(host, leaf, &link()).expect("both exist");
+    }
+    builder.connect(left, right, &link()).expect("both exist");
+    let fabric = builder.build().expect("it is complete");
+    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 100_000, MS(0));
+    same_with_threads(&trial, &[2], |trial| trial.run());
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         faults: &[],
         reaction: weft_units::Duration::ZERO,
         threads: 1,
+        rounds: None,
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
     let mut kept = MemoryRecorder::default();
