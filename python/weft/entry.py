@@ -3,6 +3,8 @@
 So this module itself, and the package before it, import next to nothing.
 """
 
+import gc
+import os
 import sys
 
 from .codes import INTERRUPTED
@@ -10,6 +12,10 @@ from .codes import INTERRUPTED
 
 def main() -> None:
     """Run the command line."""
+    # Imports make many objects that stay: looking through them again and again takes an eighth of a short command.
+    gc.set_threshold(50_000)
+    # NumPy's linear algebra, which Weft does not use, would start a thread per core that spins for a tenth of a second.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from . import cli
 
