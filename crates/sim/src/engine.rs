@@ -87,8 +87,9 @@ fn run_hosts<H: Hosts>(
     let lookahead = division.lookahead();
     let window = central.as_ref().map_or(lookahead, |central| lookahead.min(central.delay()));
     let hindrance = hindrance(window, &division, recorder.traces());
-    let pays = || rounds::pay(fabric, &setup.transport.framing());
-    let has_rounds = hindrance.is_none() && rounds::are_possible(fabric) && setup.rounds.unwrap_or_else(pays);
+    let are_faster = || rounds::are_faster(fabric, &setup.transport.framing());
+    let has_rounds =
+        hindrance.is_none() && rounds::are_possible(fabric) && setup.rounds.unwrap_or_else(are_faster);
     let window = if has_rounds { window.min(rounds::longest(fabric)) } else { window };
     if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
         progress.alone.get_or_init(|| why.to_owned());

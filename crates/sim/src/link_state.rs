@@ -58,7 +58,7 @@ pub(crate) struct Rest {
     /// refused nor marked.
     pub(crate) free_packets: u32,
     pub(crate) free_bytes: u32,
-    /// Longest backlog seen, including the port's class queues.
+    /// Longest backlog seen before the rate last changed.
     pub(crate) max_backlog: Bytes,
 }
 

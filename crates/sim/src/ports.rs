@@ -11,7 +11,11 @@ use crate::deposit::Deposit;
 use crate::joining::{Joined, Joining};
 use crate::packet::PacketId;
 use crate::packet::slab::Slab;
+use crate::prefetch::prefetch;
 use crate::served_port::{PortCounters, ServedPort, Service};
+
+/// The cache lines of a port that every packet needs.
+const HOT_LINES: usize = 4;
 
 /// The served ports of a partition, by link.
 #[derive(Default)]
@@ -90,6 +94,13 @@ impl Ports {
     /// The port of a link, if it is served.
     pub fn get_mut(&mut self, link: u32) -> Option<&mut ServedPort> {
         self.ports.get_mut(link as usize)?.as_mut()
+    }
+
+    /// Prefetches the fields of a port that every packet needs.
+    #[inline]
+    pub fn prefetch(&self, link: u32) {
+        let port = self.ports.as_ptr().wrapping_add(link as usize).cast::<u8>();
+        (0..HOT_LINES).for_each(|line| prefetch(port.wrapping_add(line * 64)));
     }
 
     /// The port of a link, if it is served, and the accounts of the partition.

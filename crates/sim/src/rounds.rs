@@ -4,6 +4,9 @@
 //! other node's, and each switch can handle all its arrivals of the window in one round: its state stays in the cache,
 //! the packets of later arrivals are prefetched, and the event queue holds only the hosts' events. Rounds change no
 //! result, only the order in which different switches are simulated.
+//!
+//! A switch has a round if an arrival, its deadline or a deferred choice of its ports may be due. So each of these is noted when
+//! it comes about, between windows as well.
 
 use std::ops::Range;
 
@@ -18,14 +21,16 @@ use crate::packet::PacketId;
 
 /// The longest window: 2^24 ps, the range of a key.
 pub const LONGEST: Duration = Duration::from_ps(1 << TIME_BITS);
-/// The bits of a key that hold the time, the rank and the place.
+/// A key holds, from the top: 24 bits of time, 8 of rank, 32 of place.
 const TIME_BITS: u32 = 24;
 const RANK_SHIFT: u32 = 32;
 const TIME_SHIFT: u32 = 40;
-/// Full packets per link and window from which on rounds pay.
+/// Full packets per link and window from which on rounds are faster.
 const ENOUGH: f64 = 2.0;
-/// Packets are prefetched this many arrivals ahead.
-const AHEAD: usize = 6;
+/// Packets are prefetched this many arrivals before they are handled.
+const PREFETCHED: usize = 6;
+/// No switch.
+const NONE: u32 = u32::MAX;
 
 /// Whether switches can handle their arrivals in rounds: each link has a delay, and no port depends on others.
 pub fn are_possible(fabric: &Fabric) -> bool {
@@ -38,9 +43,9 @@ pub fn longest(fabric: &Fabric) -> Duration {
     fabric.links().iter().map(|link| link.delay).min().unwrap_or(LONGEST).min(LONGEST)
 }
 
-/// Whether rounds are faster than the event queue: whether a busy link carries at least [`ENOUGH`] full packets in a window,
-/// on average over the links to switches.
-pub fn pay(fabric: &Fabric, framing: &Framing) -> bool {
+/// Whether rounds are faster than the event queue: a link that is always busy carries at least [`ENOUGH`] full packets in a
+/// window, on average over the links to switches.
+pub fn are_faster(fabric: &Fabric, framing: &Framing) -> bool {
     let to_switches = || fabric.links().iter().filter(|link| !fabric.node(link.to).is_host());
     let window = longest(fabric);
     let packets = |link: &Link| {
@@ -77,8 +82,14 @@ pub struct Rounds {
     is_on: bool,
     places: Vec<Place>,
     incoming: Vec<u32>,
+    /// The switch from which each link leaves, or [`NONE`].
+    senders: Vec<u32>,
     /// No event of the switch is due before this time.
-    next: Vec<Time>,
+    not_before: Vec<Time>,
+    /// The switch whose round it is; its own choices and deadlines are noted at the end.
+    current: usize,
+    /// The end of the last window: nothing arrives before it.
+    end: Time,
     /// The arrivals of the current round, in the order in which they were taken from the links.
     arrivals: Vec<Arrival>,
     /// One key per arrival, in order: the time after `base`, the rank, and the place in `arrivals`.
@@ -102,10 +113,16 @@ impl Rounds {
             ports: outgoing.end - outgoing.start,
         };
         let mut places: Vec<Place> = (0..).zip(switches).map(place).collect();
+        let mut senders = vec![NONE; lines.len()];
+        for (switch, outgoing) in (0..).zip(switches) {
+            outgoing.clone().for_each(|link| senders[link as usize] = switch);
+        }
         places.push(Place { incoming: ends.len() as u32, outgoing: 0, ports: 0 });
         Self {
             is_on: true,
-            next: vec![Time::MAX; switches.len()],
+            not_before: vec![Time::MAX; switches.len()],
+            senders,
+            current: usize::MAX,
             places,
             incoming: ends.into_iter().map(|(_, link)| link).collect(),
             ..Self::default()
@@ -120,29 +137,55 @@ impl Rounds {
 
     /// The number of switches.
     pub fn switches(&self) -> usize {
-        self.next.len()
+        self.not_before.len()
     }
 
     /// Whether a switch may have an event before `end`.
     pub fn is_due(&self, switch: usize, end: Time) -> bool {
-        self.next[switch] < end
+        self.not_before[switch] < end
     }
 
     /// The time before which no switch has an event.
     pub fn first(&self) -> Time {
-        self.next.iter().copied().min().unwrap_or(Time::MAX)
+        self.not_before.iter().copied().min().unwrap_or(Time::MAX)
     }
 
     /// Notes that a switch has an event at `time`.
     #[inline(always)]
     pub fn note(&mut self, switch: usize, time: Time) {
-        let next = &mut self.next[switch];
+        let next = &mut self.not_before[switch];
         *next = (*next).min(time);
+    }
+
+    /// Notes that a deadline of a switch is due at `time`.
+    pub fn note_own(&mut self, switch: usize, time: Time) {
+        if switch != self.current {
+            self.note(switch, time);
+        }
+    }
+
+    /// Notes that a port of a switch, that of `link`, has a choice to make at `time`.
+    pub fn note_choice(&mut self, link: u32, time: Time) {
+        let sender = self.senders[link as usize];
+        if sender != NONE {
+            self.note_own(sender as usize, time);
+        }
+    }
+
+    /// A switch's round is over; its next deadline or choice is due at `next`.
+    pub fn finish(&mut self, next: Time) {
+        let switch = std::mem::replace(&mut self.current, usize::MAX);
+        self.note(switch, next);
+    }
+
+    /// The window up to `end` is over.
+    pub fn end_window(&mut self, end: Time) {
+        self.end = end;
     }
 
     /// Whether arrivals at this end of a link are handled in rounds.
     #[inline(always)]
-    pub const fn has(&self, end: FarEnd) -> bool {
+    pub const fn handles(&self, end: FarEnd) -> bool {
         self.is_on && end.split().is_ok()
     }
 
@@ -170,15 +213,17 @@ impl Rounds {
         let mut next = Time::MAX;
         for &link in self.incoming(switch) {
             let after = links.take_before(link, end, |time, packet, port| {
-                let ahead = time.ps().saturating_sub(self.base);
+                debug_assert!(time >= self.end, "a packet arrives in a window that is over");
+                let after_base = time.ps().saturating_sub(self.base);
                 let rank = rank(port.into(), time) << RANK_SHIFT;
-                keys.push(ahead << TIME_SHIFT | rank | arrivals.len() as u64);
+                keys.push(after_base << TIME_SHIFT | rank | arrivals.len() as u64);
                 arrivals.push(Arrival { packet, link, port });
             });
             next = next.min(after);
         }
         keys.sort_unstable();
-        (self.arrivals, self.keys, self.next[switch]) = (arrivals, keys, next);
+        (self.arrivals, self.keys, self.not_before[switch]) = (arrivals, keys, next);
+        self.current = switch;
     }
 
     /// The number of arrivals in the round.
@@ -195,21 +240,21 @@ impl Rounds {
 
     /// The packet to prefetch before an arrival is handled, if there is one.
     #[inline(always)]
-    pub fn ahead(&self, place: usize) -> Option<PacketId> {
-        let key = self.keys.get(place + AHEAD)?;
+    pub fn to_prefetch(&self, place: usize) -> Option<PacketId> {
+        let key = self.keys.get(place + PREFETCHED)?;
         Some(self.arrivals[*key as u32 as usize].packet)
     }
 
     /// The packets of the first arrivals, to prefetch before the round.
     pub fn foremost(&self) -> impl Iterator<Item = PacketId> {
-        self.keys.iter().take(AHEAD).map(|key| self.arrivals[*key as u32 as usize].packet)
+        self.keys.iter().take(PREFETCHED).map(|key| self.arrivals[*key as u32 as usize].packet)
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
         self.places.capacity() * size_of::<Place>()
-            + self.incoming.capacity() * size_of::<u32>()
-            + self.next.capacity() * size_of::<Time>()
+            + (self.incoming.capacity() + self.senders.capacity()) * size_of::<u32>()
+            + self.not_before.capacity() * size_of::<Time>()
             + self.arrivals.capacity() * size_of::<Arrival>()
             + self.keys.capacity() * size_of::<u64>()
     }
@@ -230,9 +275,9 @@ mod tests {
     }
 
     #[test]
-    fn rounds_pay_where_a_link_carries_several_packets_within_its_delay() {
+    fn rounds_are_faster_where_a_link_carries_several_packets_within_its_delay() {
         let framing = Protocol::from(Config::profile("linux").expect("a profile")).framing();
-        for (gbps, delay, are_worth_it) in [
+        for (gbps, delay, expected) in [
             (100, Duration::from_us(1), true),
             (10, Duration::from_us(1), false),
             (10, Duration::from_us(10), true),
@@ -240,7 +285,7 @@ mod tests {
         ] {
             let fabric = fabric(gbps, delay);
             assert!(are_possible(&fabric));
-            assert_eq!(pay(&fabric, &framing), are_worth_it, "{gbps} Gbps, {delay}");
+            assert_eq!(are_faster(&fabric, &framing), expected, "{gbps} Gbps, {delay}");
         }
         assert!(!are_possible(&fabric(100, Duration::ZERO)));
         assert_eq!(longest(&fabric(1, Duration::from_secs(1))), LONGEST);

@@ -7,7 +7,7 @@
 use rand_core::RngCore as _;
 use weft_fabric::{Limit, Link, MarkAt, QueueSpec, class_of};
 use weft_switching::{Header, Kind, Stream, stream};
-use weft_units::{Duration, LinkId, Time};
+use weft_units::{Bytes, Duration, LinkId, Time};
 
 use crate::class_queue::{ClassQueue, Waiting};
 use crate::pfc::lossless_queues;
@@ -28,11 +28,11 @@ pub struct PortCounters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
     /// None: its choices depend only on the packets that have joined. They are deferred: all choices that are due are
-    /// made when a packet joins, when the link has become empty, so that the next arrival is always known, and before
-    /// anything looks at the port or changes it.
+    /// made when a packet joins, before anything looks at the port or changes it, and when the link has become empty, so
+    /// that the next arrival is always known; in rounds, at the end of each round instead.
     Lazy,
-    /// Also one for each packet that has waited, when the line becomes free: others must know the departure at that
-    /// time.
+    /// Also one for each packet that has waited, when the line becomes free, since others must know the departure at that
+    /// time: at hosts and, without rounds, where the link leaves the partition.
     Timed,
     /// One for each packet: flow control or a shared buffer couples it to other ports.
     Coupled,
@@ -50,6 +50,8 @@ pub struct ServedPort {
     /// The lossless queues, one bit each.
     lossless: u8,
     paused: u8,
+    /// The longest backlog that a packet has found which had to wait, the packet being sent included.
+    pub longest: Bytes,
     /// The packets that wait.
     pub queues: ClassQueue,
     /// The place of the switch's buffer, if its queues share one.
@@ -81,6 +83,7 @@ impl ServedPort {
         let is_limited = !is_at_host || spec.pfc.is_none();
         let urgent = if spec.trim { trim_queue(link, full_packet) } else { spec.limit };
         Self {
+            longest: Bytes(0),
             queues: ClassQueue::new(spec, link.rate),
             service,
             line_busy: false,

@@ -44,8 +44,9 @@ pub struct Setup<'a> {
     pub reaction: Duration,
     /// The number of threads; the results do not depend on it.
     pub threads: usize,
-    /// Whether switches handle their arrivals in rounds, where that is possible; by default where links are so fast that
-    /// it pays. The results do not depend on it.
+    /// Whether switches handle their arrivals in rounds if the run could have several threads and
+    /// [`are_possible`](crate::rounds::are_possible); by default if [`are_faster`](crate::rounds::are_faster). The results
+    /// do not depend on it.
     pub rounds: Option<bool>,
 }
 

@@ -346,7 +346,7 @@ impl Switches {
         if deadline < site.armed {
             site.armed = deadline;
             if net.rounds.is_on() {
-                return net.rounds.note(number, deadline);
+                return net.rounds.note_own(number, deadline);
             }
             net.queue.schedule(Timer::Switch(number as u32).into(), deadline, Order::Scheduled);
         }

@@ -255,14 +255,6 @@ impl Links {
         at.busy_until > now && reaches(at.backlog(now).0) && reaches(self.waiting_bytes(at, now))
     }
 
-    /// Records that a packet found `waiting` bytes in the port's class queues.
-    #[cold]
-    pub fn note_waiting(&mut self, link: u32, now: Time, waiting: Bytes) {
-        let backlog = self.backlog(link, now) + waiting;
-        let rest = &mut self.rest[link as usize];
-        rest.max_backlog = rest.max_backlog.max(backlog);
-    }
-
     /// Counts a packet marked in one of the port's class queues.
     pub fn count_mark(&mut self, link: u32) {
         self.rest[link as usize].marks += 1;

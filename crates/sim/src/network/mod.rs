@@ -281,7 +281,7 @@ impl<'a> Network<'a> {
         if self.queue.is_distant() { first.min(self.first_distant()) } else { first }
     }
 
-    /// The first packet on a link arrives at this port of its far end at `arrival`, earlier than any before.
+    /// The link was empty: its next packet arrives at this port of its far end at `arrival`.
     #[inline(always)]
     pub(super) fn expect(&mut self, link: u32, port: u32, arrival: Time) {
         if self.rounds.is_on()
@@ -360,8 +360,8 @@ fn leaf_due(
     fabric: &Fabric,
 ) -> (u32, Time) {
     let Some(line) = leaf.checked_sub(links.count()) else {
-        let is_elsewhere = rounds.has(links.far_end(leaf));
-        let arrival = if is_elsewhere { Time::MAX } else { links.first_arrival(leaf) };
+        let in_rounds = rounds.handles(links.far_end(leaf));
+        let arrival = if in_rounds { Time::MAX } else { links.first_arrival(leaf) };
         return (links.far_port(leaf), arrival);
     };
     let is_due = ports.get(line).is_some_and(|port| match port.service {

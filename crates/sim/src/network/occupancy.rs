@@ -50,7 +50,10 @@ impl Network<'_> {
 
     /// The counters of link `id`.
     pub fn counters_of(&self, id: LinkId) -> LinkCounters {
-        self.links.counters(self.numbers[id.index()], self.now)
+        let link = self.numbers[id.index()];
+        let counters = self.links.counters(link, self.now);
+        let longest = self.ports.get(link).map_or(Bytes(0), |port| port.longest);
+        LinkCounters { max_backlog: counters.max_backlog.max(longest), ..counters }
     }
 
     /// The flooded frames on link `id`.

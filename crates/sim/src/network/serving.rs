@@ -15,11 +15,12 @@ impl Network<'_> {
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         // Served before it: those whose turn came by now, now included.
         let has_served = self.serve_before(link, self.now + Duration::PICOSECOND);
-        let port = self.ports.get(link)?;
+        let chosen_queue = self.ports.chosen_queue;
+        let port = self.ports.get_mut(link)?;
         let (is_first, is_coupled) = (port.queues.is_empty(), port.service == Service::Coupled);
         let is_busy = match port.service {
             Service::Coupled => {
-                let class = port.class_for(&self.packets.get(packet).header, self.ports.chosen_queue);
+                let class = port.class_for(&self.packets.get(packet).header, chosen_queue);
                 port.line_busy || port.paused() >> class & 1 == 1
             }
             Service::Lazy | Service::Timed => self.links.busy_until(link) > self.now,
@@ -29,7 +30,7 @@ impl Network<'_> {
             self.put_on_line(link, packet, wire_bytes, self.now);
             return None;
         }
-        self.links.note_waiting(link, self.now, port.queues.bytes());
+        port.longest = port.longest.max(self.links.backlog(link, self.now) + port.queues.bytes());
         let links = &self.links;
         let wire = |header: &Header| links.wire_bytes(link, header.ip_bytes);
         let joined = self.ports.push(link, packet, &mut self.packets, wire, mark);
@@ -70,11 +71,15 @@ impl Network<'_> {
         self.queue.set(self.links.count() + link, line_port(self.fabric, self.id(link)), free);
     }
 
-    /// Sets when a timed port is served next, if packets wait.
+    /// Sets when a timed port is served next, if packets wait; in rounds, also when the next choice of a lazy one is due.
     pub fn time_line(&mut self, link: u32) {
-        let Some(port) = self.ports.get(link).filter(|port| port.service == Service::Timed) else { return };
-        let has_waiting = !port.queues.is_empty();
-        self.set_line(link, if has_waiting { self.links.busy_until(link) } else { Time::MAX });
+        let Some(port) = self.ports.get(link) else { return };
+        let free = if port.queues.is_empty() { Time::MAX } else { self.links.busy_until(link) };
+        match port.service {
+            Service::Timed => self.set_line(link, free),
+            Service::Lazy if self.rounds.is_on() => self.rounds.note_choice(link, free),
+            Service::Lazy | Service::Coupled => {}
+        }
     }
 
     /// The line of a served port becomes free. A coupled port sends a pause frame that is due, or the scheduler's next

@@ -17,6 +17,7 @@ impl<H: Hosts> Partition<'_, H> {
                 last = last.max(self.net.now);
             }
         }
+        self.net.rounds.end_window(end);
         self.net.now = last;
     }
 
@@ -24,9 +25,13 @@ impl<H: Hosts> Partition<'_, H> {
     fn round(&mut self, switch: usize, end: Time) {
         let net = &mut self.net;
         net.rounds.gather(switch, end, &mut net.links);
+        for link in net.rounds.outgoing(switch + 1) {
+            net.links.prefetch(link);
+            net.ports.prefetch(link);
+        }
         net.rounds.foremost().for_each(|packet| net.packets.prefetch(packet));
         for place in 0..net.rounds.count() {
-            if let Some(packet) = net.rounds.ahead(place) {
+            if let Some(packet) = net.rounds.to_prefetch(place) {
                 net.packets.prefetch(packet);
             }
             let (time, Arrival { packet, link, port }) = net.rounds.get(place);
@@ -41,6 +46,6 @@ impl<H: Hosts> Partition<'_, H> {
         }
         self.switches.wake_before(switch, end, net);
         let next = self.switches.deadline(switch).min(net.serve_switch_before(switch, end));
-        net.rounds.note(switch, next);
+        net.rounds.finish(next);
     }
 }

@@ -16,6 +16,7 @@ mod overlay;
 mod paths;
 mod queues;
 mod restarts;
+mod rounds;
 mod scenarios;
 mod selectors;
 mod served_ports;
