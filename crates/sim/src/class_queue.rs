@@ -158,12 +158,25 @@ impl ClassQueue {
 
     /// Removes the first packet of a queue.
     pub fn take_first(&mut self, class: usize) -> Option<Waiting> {
+        self.remove(class, |packets| {
+            let waiting = packets.pop_front();
+            if packets.is_empty() {
+                // The next packet is in the first slot again, so that little of the memory is in use.
+                packets.clear();
+            }
+            waiting
+        })
+    }
+
+    /// Removes the packet of a queue that `take` takes.
+    #[inline]
+    fn remove(
+        &mut self,
+        class: usize,
+        take: impl FnOnce(&mut VecDeque<Waiting>) -> Option<Waiting>,
+    ) -> Option<Waiting> {
         let queue = &mut self.classes[class];
-        let waiting = queue.packets.pop_front()?;
-        if queue.packets.is_empty() {
-            // The next packet is in the first slot again, so that little of the memory is in use.
-            queue.packets.clear();
-        }
+        let waiting = take(&mut queue.packets)?;
         queue.bytes -= u64::from(waiting.wire_bytes);
         self.bytes -= u64::from(waiting.wire_bytes);
         self.packets -= 1;
@@ -178,13 +191,7 @@ impl ClassQueue {
 
     /// Removes the last packet of a queue.
     pub fn take_last(&mut self, class: usize) -> Option<Waiting> {
-        let queue = &mut self.classes[class];
-        let waiting = queue.packets.pop_back()?;
-        queue.bytes -= u64::from(waiting.wire_bytes);
-        self.bytes -= u64::from(waiting.wire_bytes);
-        self.packets -= 1;
-        self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
-        Some(waiting)
+        self.remove(class, VecDeque::pop_back)
     }
 
     /// The queue that sends next, unless it is one of the `paused` ones, one bit each.

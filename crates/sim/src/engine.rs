@@ -121,7 +121,7 @@ fn run_hosts<H: Hosts>(
         Partition::new(fabric, division, part, builder, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, partitions.count()) - 1;
-    let mut run = Conductor::new(setup, central, lookahead, window, has_rounds);
+    let mut run = Conductor::new(setup, central, lookahead, window);
     std::thread::scope(|scope| {
         let _closing = Closing(&partitions);
         for helper in 1..=helpers {

@@ -183,10 +183,10 @@ impl Rounds {
         self.end = end;
     }
 
-    /// Whether arrivals at this end of a link are handled in rounds.
+    /// The switch at this end of a link, if it handles its arrivals in rounds.
     #[inline(always)]
-    pub const fn handles(&self, end: FarEnd) -> bool {
-        self.is_on && end.split().is_ok()
+    pub fn receiver(&self, end: FarEnd) -> Option<usize> {
+        if self.is_on { end.split().ok().map(|switch| switch as usize) } else { None }
     }
 
     /// The outgoing links of a switch.

@@ -138,11 +138,11 @@ impl Switches {
     /// Sends a packet on `link`, and decides for the switch at the far end.
     #[inline(always)]
     fn forward(&self, link: u32, packet: PacketId, net: &mut Network<'_>) {
-        let header = &net.packets.get(packet).header;
         if net.rounds.is_on() {
             net.send(link, packet);
             return;
         }
+        let header = &net.packets.get(packet).header;
         // At a host and at a switch of another partition it is ignored: a branch would be mispredicted.
         let number = net.links.far_end(link).switch_or(0) as usize;
         let egress = self.fleet.decide(number.min(self.sites.len() - 1), header).unwrap_or(UNDECIDED);

@@ -46,8 +46,6 @@ pub struct Conductor<'a> {
     lookahead: Duration,
     /// The length of a window.
     step: Duration,
-    /// Whether switches handle the arrivals of a window in rounds.
-    has_rounds: bool,
     /// The end of the run, once everything before it has happened.
     end: Option<Time>,
 }
@@ -63,15 +61,8 @@ enum Global {
 }
 
 impl<'a> Conductor<'a> {
-    /// A run at its start, where news takes `lookahead` to its consequences and a window is as long as `step`. Switches handle
-    /// its arrivals in rounds if the run `has_rounds`.
-    pub fn new(
-        setup: Setup<'a>,
-        central: Option<ControlPlane>,
-        lookahead: Duration,
-        step: Duration,
-        has_rounds: bool,
-    ) -> Self {
+    /// A run at its start, where news takes `lookahead` to its consequences and a window is as long as `step`.
+    pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
             ledger: FlowLedger::new(setup.classes, setup.jobs, setup.connections),
@@ -82,7 +73,6 @@ impl<'a> Conductor<'a> {
             deadlock: None,
             lookahead,
             step,
-            has_rounds,
             end: None,
             setup,
         }
@@ -103,7 +93,7 @@ impl<'a> Conductor<'a> {
         progress: &Progress,
         recorder: &mut dyn Recorder,
     ) -> bool {
-        let undivided = partitions.count() == 1 && !self.has_rounds;
+        let undivided = partitions.count() == 1 && !partitions.world.has_rounds;
         let after_limit = self.setup.limit + Duration::PICOSECOND;
         let flows = self.setup.flows.len() as u64;
         let mut until_progress = 0;

@@ -1,6 +1,6 @@
 //! How packets arrive over [`Links`].
 
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use super::Links;
 use crate::line::FarEnd;
@@ -70,12 +70,8 @@ impl Links {
 
     /// Takes the packets out of the ring of a link that leaves that have reached the other partition. No event does.
     pub(super) fn forget_arrived(&mut self, link: u32, now: Time) {
-        let at = &mut self.links[link as usize];
-        if at.flags & LEAVES == 0 {
-            return;
-        }
-        while at.head != at.tail && self.arena[at.slot(at.head)].arrival <= now.ps() {
-            at.head = at.head.wrapping_add(1);
+        if self.links[link as usize].flags & LEAVES != 0 {
+            self.take_before(link, now + Duration::PICOSECOND, |_, _, _| {});
         }
     }
 }

@@ -59,10 +59,11 @@ impl Network<'_> {
         }
         self.links.set_rate(link, self.now, old, new);
         let due = self.links.first_arrival(link);
-        match self.links.far_end(link).split() {
-            _ if due == Time::MAX => {}
-            Ok(switch) if self.rounds.is_on() => self.rounds.note(switch as usize, due),
-            _ => self.queue.set(link, self.links.far_port(link), due),
+        if due < Time::MAX {
+            match self.rounds.receiver(self.links.far_end(link)) {
+                Some(switch) => self.rounds.note(switch, due),
+                None => self.queue.set(link, self.links.far_port(link), due),
+            }
         }
         if self.ports.get(link).is_some_and(|port| port.line_busy) {
             self.set_line(link, self.links.busy_until(link));

@@ -132,17 +132,14 @@ impl<'a> Network<'a> {
                 }
             });
         }
-        let (mut lines, mut first_link, mut outgoing, mut turns) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut lines, mut first_link, mut turns) = (Vec::new(), Vec::new(), 0);
         let mut numbers = vec![ELSEWHERE; fabric.links().len()];
         let mut to_part = Vec::new();
         for node in nodes {
             let is_own = division.part_of(node) == part;
             first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
-            let ports = fabric.ports(node).len();
-            match fabric.node(node).is_host() {
-                true if is_own && kind.paces => turns += ports,
-                false if is_own => outgoing.push(lines.len() as u32..(lines.len() + ports) as u32),
-                _ => {}
+            if kind.paces && is_own && fabric.node(node).is_host() {
+                turns += fabric.ports(node).len();
             }
             for &id in fabric.ports(node) {
                 let link = fabric.link(id);
@@ -158,6 +155,15 @@ impl<'a> Network<'a> {
                 to_part.push(to as u16);
             }
         }
+        let rounds = if has_rounds {
+            let outgoing = fabric.switches().filter(|node| division.part_of(*node) == part).map(|node| {
+                let first = first_link[node.index()];
+                first..first + fabric.ports(node).len() as u32
+            });
+            Rounds::new(&outgoing.collect::<Vec<_>>(), &lines)
+        } else {
+            Rounds::default()
+        };
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
         let ports =
             Ports::new(fabric, seed, full_packet, &ids, has_rounds, |node| division.part_of(node) == part);
@@ -182,7 +188,7 @@ impl<'a> Network<'a> {
             first_leaving: Time::MAX,
             subflow_bits: kind.subflow_bits,
             floods: vec![FloodCounters::default(); lines.len()],
-            rounds: if has_rounds { Rounds::new(&outgoing, &lines) } else { Rounds::default() },
+            rounds,
             has_lazy: !has_rounds && ports.has_lazy(),
             has_timed,
             ports,
@@ -284,12 +290,10 @@ impl<'a> Network<'a> {
     /// The link was empty: its next packet arrives at this port of its far end at `arrival`.
     #[inline(always)]
     pub(super) fn expect(&mut self, link: u32, port: u32, arrival: Time) {
-        if self.rounds.is_on()
-            && let Ok(switch) = self.links.far_end(link).split()
-        {
-            return self.rounds.note(switch as usize, arrival);
+        match self.rounds.receiver(self.links.far_end(link)) {
+            Some(switch) => self.rounds.note(switch, arrival),
+            None => self.queue.bring_forward(link, port, arrival),
         }
-        self.queue.bring_forward(link, port, arrival);
     }
 
     /// The next event before the end.
@@ -360,7 +364,7 @@ fn leaf_due(
     fabric: &Fabric,
 ) -> (u32, Time) {
     let Some(line) = leaf.checked_sub(links.count()) else {
-        let in_rounds = rounds.handles(links.far_end(leaf));
+        let in_rounds = rounds.receiver(links.far_end(leaf)).is_some();
         let arrival = if in_rounds { Time::MAX } else { links.first_arrival(leaf) };
         return (links.far_port(leaf), arrival);
     };

@@ -218,23 +218,15 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// Returns whether anything was due: a timer that has moved is no event.
     fn timer(&mut self, timer: Timer, world: &World<'_>) -> bool {
-        // The number of simultaneous notices depends on the division.
-        self.net.counters.events += u64::from(timer != Timer::Notice);
+        let mut is_due = true;
         match timer {
             Timer::End(place) => {
-                let is_due =
-                    self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+                is_due = self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
-                self.net.counters.events -= u64::from(!is_due);
-                return is_due;
             }
-            Timer::Switch(number) => {
-                let is_due = self.switches.wake(number as usize, &mut self.net);
-                self.net.counters.events -= u64::from(!is_due);
-                return is_due;
-            }
+            Timer::Switch(number) => is_due = self.switches.wake(number as usize, &mut self.net),
             Timer::Ask(flow) => self.ask(flow, world),
             Timer::Begin(flow) => {
                 self.late.push(flow);
@@ -249,7 +241,9 @@ impl<'a, H: Hosts> Partition<'a, H> {
             Timer::Start => self.start(world),
             Timer::Notice => self.heed(world),
         }
-        true
+        // The number of simultaneous notices depends on the division.
+        self.net.counters.events += u64::from(is_due && timer != Timer::Notice);
+        is_due
     }
 
     /// Gives the partition a notice for `at`, which is not in its past.

@@ -22,7 +22,8 @@ fn blackhole(share: f64) -> LinkChange {
     LinkChange { blackhole: Some(share), ..LinkChange::default() }
 }
 
-fn rate(fraction: f64) -> LinkChange {
+/// A change of a link's rate to this fraction.
+pub fn rate(fraction: f64) -> LinkChange {
     LinkChange { rate: Some(NewRate::Fraction(fraction)), ..LinkChange::default() }
 }
 

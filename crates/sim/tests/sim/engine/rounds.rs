@@ -3,25 +3,21 @@
 
 use proptest::prelude::*;
 use weft_fabric::{
-    CERTAIN, ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, MarkAt, QueueSpec, RedSpec, Scheduler, build,
+    CERTAIN, ClassSpec, FabricBuilder, Limit, LinkSpec, MarkAt, QueueSpec, RedSpec, Scheduler, build,
 };
-use weft_scenario::{LinkChange, NewRate};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::rounds;
 use weft_switching::registry;
 use weft_transport::{Config, Protocol, uec};
-use weft_units::{Duration, LinkId, NodeId, Rate, Time};
+use weft_units::{Duration, LinkId, Rate, Time};
 
 use crate::common::{MS, Trial, US, profile, scheme};
+use crate::engine::degraded::rate;
 use crate::engine::threads::{busy, same_with_threads};
-use crate::theory::conservation::{any_flows, any_trial};
+use crate::theory::conservation::{any_fabric_of, any_flows, any_trial};
 
 fn two_queues() -> QueueSpec {
     QueueSpec { classes: vec![ClassSpec { weight: 1 }; 2], ..QueueSpec::fifo(Limit::Packets(50)) }
-}
-
-fn rate(fraction: f64) -> LinkChange {
-    LinkChange { rate: Some(NewRate::Fraction(fraction)), loss: None, blackhole: None }
 }
 
 #[test]
@@ -77,41 +73,6 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
     })
 }
 
-type Cable = (prop::sample::Index, prop::sample::Index, LinkSpec, LinkSpec);
-
-/// Switches in a tree, hosts at them, and more cables between any two of these.
-fn any_fabric() -> impl Strategy<Value = Fabric> {
-    let index = any::<prop::sample::Index>;
-    let cable = move || (index(), index(), any_link(), any_link());
-    let cables = move |count| prop::collection::vec(cable(), count);
-    (2_usize..6, 2_usize..6).prop_flat_map(move |(switches, hosts)| {
-        let all = (cables(switches - 1..switches), cables(hosts..hosts + 1), cables(0..6));
-        all.prop_map(move |(tree, attached, more)| fabric(switches, &tree, &attached, &more))
-    })
-}
-
-fn fabric(switches: usize, tree: &[Cable], attached: &[Cable], more: &[Cable]) -> Fabric {
-    let mut builder = FabricBuilder::new("random");
-    let host = |i| builder.add_host(format!("h{i}"), 0, None).expect("a new name");
-    let hosts: Vec<NodeId> = (0..attached.len()).map(host).collect();
-    let switch = |i| builder.add_switch(format!("s{i}"), 1, None).expect("a new name");
-    let switches: Vec<NodeId> = (0..switches).map(switch).collect();
-    let mut join = |from, to, forth: &LinkSpec, back: &LinkSpec| {
-        builder.connect_asymmetric(from, to, forth, back).expect("both exist");
-    };
-    for (number, (to, _, forth, back)) in (1..).zip(tree) {
-        join(switches[number], switches[to.index(number)], forth, back);
-    }
-    for (host, (to, _, forth, back)) in hosts.iter().zip(attached) {
-        join(*host, *to.get(&switches), forth, back);
-    }
-    let all = [hosts, switches].concat();
-    for (from, to, forth, back) in more.iter().filter(|(from, to, ..)| from.get(&all) != to.get(&all)) {
-        join(*from.get(&all), *to.get(&all), forth, back);
-    }
-    builder.build().expect("it is complete")
-}
-
 fn transports() -> Vec<Protocol> {
     let tcp = ["linux", "dctcp"].map(|name| Protocol::from(profile(name)));
     tcp.into_iter().chain([Protocol::from(uec::Config::default())]).collect()
@@ -122,7 +83,7 @@ proptest! {
 
     #[test]
     fn random_fabrics_with_deferred_choices_say_the_same(
-        fabric in any_fabric(),
+        fabric in any_fabric_of(2..6, any_link),
         scheme in prop::sample::select(
             registry().iter().filter(|known| !known.is_choosy()).map(|known| scheme(known.name)).collect::<Vec<_>>()
         ),

@@ -4,12 +4,12 @@
 use weft_fabric::{
     CERTAIN, ClassSpec, Fabric, Limit, LinkSpec, MarkAt, QueueSpec, RedSpec, Scheduler, build,
 };
-use weft_scenario::{LinkChange, NewRate};
 use weft_transport::uec;
 use weft_units::{Bytes, Duration};
 
 use super::threads::{busy, link, same_with_threads};
 use crate::common::{MS, Outcome, Trial, US, profile, running_on, scheme};
+use crate::engine::degraded::rate;
 
 /// This queue per class, with these weights.
 fn classes(weights: &[u32], scheduler: Scheduler, queue: QueueSpec) -> QueueSpec {
@@ -32,11 +32,9 @@ fn queues() -> Vec<QueueSpec> {
 
 /// A trial whose cables also change their rates and fail for a moment.
 fn disturbed(trial: Trial<'_>) -> Trial<'_> {
-    let slower =
-        |fraction| LinkChange { rate: Some(NewRate::Fraction(fraction)), loss: None, blackhole: None };
     let mut trial = trial.reacts_after(US(700));
     for (us, cable, fraction) in [(700, "l1-s0", 0.2), (1_500, "l0-s1", 0.4), (4_000, "l1-s0", 1.0)] {
-        trial = trial.change(US(us), cable, slower(fraction));
+        trial = trial.change(US(us), cable, rate(fraction));
     }
     for step in 0..8 {
         trial = trial.fail(US(2_000 + 300 * step), "l3-s1").heal(US(2_100 + 300 * step), "l3-s1");

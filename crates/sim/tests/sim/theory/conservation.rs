@@ -2,6 +2,8 @@
 //! schemes, transports, loads and failures. Checked for the whole network, for each link and for each
 //! flow.
 
+use std::ops::Range;
+
 use crate::common::{Trial, profile};
 use proptest::prelude::*;
 use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec, Scheduler};
@@ -45,10 +47,18 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
 /// Connected: every switch links to an earlier one and every host to a switch; then more links between
 /// any two nodes, possibly parallel, possibly at hosts.
 pub fn any_fabric() -> impl Strategy<Value = Fabric> {
+    any_fabric_of(1..6, any_link)
+}
+
+/// Such fabrics with that many switches, of links that `any_link` draws.
+pub fn any_fabric_of<L: Strategy<Value = LinkSpec>>(
+    switches: Range<usize>,
+    any_link: impl Fn() -> L + Copy,
+) -> impl Strategy<Value = Fabric> {
     let index = any::<prop::sample::Index>;
     let cable = move || (index(), index(), any_link(), any_link());
     let cables = move |count| prop::collection::vec(cable(), count);
-    (1_usize..6, 2_usize..6).prop_flat_map(move |(switches, hosts)| {
+    (switches, 2_usize..6).prop_flat_map(move |(switches, hosts)| {
         (Just((switches, hosts)), cables(switches - 1..switches), cables(hosts..hosts + 1), cables(0..6))
             .prop_map(|((switches, hosts), tree, attached, more)| {
                 fabric(switches, hosts, &tree, &attached, &more)
