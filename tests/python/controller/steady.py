@@ -36,7 +36,8 @@ def steady(controller=None, controllers=(PORT,)):
         pings(net)
         with Connected(net):
             until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
-            # Rules for the handshake's segments are replaced once the path is complete.
+            # A path is chosen at the SYN. Rules that copy a handshake to the controller are replaced after it.
+            until("no handshake is watched", lambda: not watched(net), state=lambda: watched(net))
             calm(controller)
             yield controller, net
 
@@ -163,6 +164,12 @@ def _dumped(switch, *options):
 def rules(net, switch):
     """The rules of a switch, each as its priority, match and actions; counters and times are left out."""
     return sorted(_dumped(switch, "--no-stats"))
+
+
+def watched(net):
+    """The rules of subflows that copy segments to the controller, because their handshake is not complete."""
+    found = [rule for switch in net.dpids for rule in rules(net, switch)]
+    return [rule for rule in found if "priority=30000,tcp" in rule and "CONTROLLER" in rule]
 
 
 def counted(net, switch, wanted):
