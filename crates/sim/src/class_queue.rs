@@ -10,6 +10,7 @@ use weft_fabric::{Overhead, QueueSpec, Scheduler};
 use weft_units::{Bytes, Duration, Rate, TxClock};
 
 use crate::packet::PacketId;
+use crate::prefetch::prefetch;
 
 /// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
 const QUANTUM: u32 = Overhead::FULL_FRAME;
@@ -62,6 +63,10 @@ struct Class {
     quantum: u32,
     deficit: u32,
 }
+
+/// Packets in a cache line, and those that are prefetched.
+const PER_LINE: usize = 4;
+const PREFETCHED: usize = 12;
 
 /// The queues of one port. One or two lie within it, more on the heap.
 #[repr(C)]
@@ -144,6 +149,18 @@ impl ClassQueue {
     /// The packets of a queue, first to last.
     pub fn packets_of(&self, class: usize) -> impl Iterator<Item = &Waiting> {
         self.classes[class].packets.iter()
+    }
+
+    /// Prefetches the first packets of each queue, and the places behind the last one.
+    #[inline]
+    pub fn prefetch(&self) {
+        for Class { packets, .. } in &self.classes {
+            let (front, back) = packets.as_slices();
+            let end = if back.is_empty() { front } else { back }.as_ptr_range().end;
+            for from in [front.as_ptr(), end] {
+                (0..PREFETCHED).step_by(PER_LINE).for_each(|at| prefetch(from.wrapping_add(at)));
+            }
+        }
     }
 
     /// Appends a packet to a queue.

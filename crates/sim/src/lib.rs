@@ -68,6 +68,7 @@ pub mod sweep_directory;
 pub mod sweep_error;
 mod switches;
 mod timer;
+mod timer_heap;
 pub mod trace;
 mod turns;
 mod waiting;

@@ -1,6 +1,7 @@
-//! The ends of a link, the outcome of offering a packet to it, and its counters.
+//! The ends of a link, the outcome of offering a packet to it, its counters, and the rank of its line.
 
-use weft_units::{Bytes, LinkId, Time};
+use weft_fabric::Fabric;
+use weft_units::{Bytes, LinkId, PortId, Time};
 
 /// The far end of a link: a switch (by its dense number) or a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,4 +83,15 @@ pub struct LinkCounters {
     pub marks: u64,
     /// Longest backlog seen by a packet, with a resolution of 1.024 ns of line time (below 1 Gbps: 1.05 us).
     pub max_backlog: Bytes,
+}
+
+/// The place of a port's line among the simultaneous events of its node.
+pub fn line_port(fabric: &Fabric, id: LinkId) -> u32 {
+    line_rank(fabric.link(id).from_port)
+}
+
+/// [`line_port`] of the port with this number.
+#[inline(always)]
+pub fn line_rank(port: PortId) -> u32 {
+    1 << 16 | u32::from(port.0)
 }

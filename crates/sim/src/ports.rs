@@ -15,7 +15,7 @@ use crate::prefetch::prefetch;
 use crate::served_port::{PortCounters, ServedPort, Service};
 
 /// The cache lines of a port that every packet needs.
-const HOT_LINES: usize = 4;
+const HOT_LINES: usize = 5;
 
 /// The served ports of a partition, by link.
 #[derive(Default)]
@@ -101,6 +101,14 @@ impl Ports {
     pub fn prefetch(&self, link: u32) {
         let port = self.ports.as_ptr().wrapping_add(link as usize).cast::<u8>();
         (0..HOT_LINES).for_each(|line| prefetch(port.wrapping_add(line * 64)));
+    }
+
+    /// Prefetches the packets of a port's queues that are needed first.
+    #[inline]
+    pub fn prefetch_queues(&self, link: u32) {
+        if let Some(port) = self.get(link) {
+            port.queues.prefetch();
+        }
     }
 
     /// The port of a link, if it is served, and the accounts of the partition.

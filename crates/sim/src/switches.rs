@@ -13,7 +13,6 @@ use weft_traffic::Flow;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::deposit::Deposit;
-use crate::event_queue::Order;
 use crate::fleet::{Fleet, FleetBuilder};
 use crate::frame_reports::{report_frame, report_rewriting};
 use crate::held::Held;
@@ -21,6 +20,7 @@ use crate::journal::News;
 use crate::network::Network;
 use crate::packet::{Bound, PacketId, UNDECIDED};
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 use crate::trace::TraceEvent;
 
 /// The ingress of a frame that did not arrive on a port.
@@ -282,14 +282,17 @@ impl Switches {
         self.sites[number].armed
     }
 
-    /// Handles a switch's deadlines before `end`, at their times.
+    /// Handles a switch's deadlines before `end`, at their times; returns the last of these.
     #[inline(always)]
-    pub fn wake_before(&mut self, number: usize, end: Time, net: &mut Network<'_>) {
+    pub fn wake_before(&mut self, number: usize, end: Time, net: &mut Network<'_>) -> Time {
+        let mut last = Time::ZERO;
         while self.sites[number].armed < end {
-            net.now = self.sites[number].armed;
+            last = self.sites[number].armed;
+            net.now = last;
             net.counters.events += 1;
             self.wake(number, net);
         }
+        last
     }
 
     /// The port of a switch went down or came up.

@@ -1,8 +1,6 @@
-//! [`Turns`]: when hosts that pace their packets send the next one, as leaves of the event queue.
+//! [`Turns`]: when hosts that pace their packets send the next one.
 
 use weft_units::Time;
-
-use crate::event_queue::EventQueue;
 
 /// A turn of a host's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,21 +18,44 @@ impl Turn {
 
 /// The next turn on each link of the partition's hosts, if they pace.
 pub struct Turns {
-    /// The leaf of turn 0.
+    /// The leaf of turn 0 in the event queue.
     first: u32,
+    /// The links, in order.
+    links: Vec<u32>,
     turns: Vec<Turn>,
 }
 
 impl Turns {
-    /// `count` turns, none of them due, whose leaves begin at `first` and are the last ones.
-    pub fn new(first: u32, count: u32) -> Self {
-        Self { first, turns: vec![Turn::NEVER; count as usize] }
+    /// The turns on `links`, which are in order, none of them due. Their leaves begin at `first` and are the last ones.
+    pub fn new(first: u32, links: Vec<u32>) -> Self {
+        Self { first, turns: vec![Turn::NEVER; links.len()], links }
+    }
+
+    /// The number of turns.
+    pub fn count(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// The links, in order of their turns.
+    pub fn links(&self) -> impl Iterator<Item = u32> {
+        self.links.iter().copied()
+    }
+
+    /// The number of the turn on a link. Those of a host follow each other.
+    pub fn number(&self, link: u32) -> Option<u32> {
+        self.links.binary_search(&link).ok().map(|number| number as u32)
     }
 
     /// The number of the turn with this leaf, if it is one.
     #[inline]
     pub const fn of_leaf(&self, leaf: u32) -> Option<u32> {
         leaf.checked_sub(self.first)
+    }
+
+    /// The leaf of a turn.
+    #[inline]
+    pub const fn leaf(&self, number: u32) -> u32 {
+        self.first + number
     }
 
     /// The turn with a number, if there is one.
@@ -45,19 +66,8 @@ impl Turns {
 
     /// Sets turn `number`.
     #[inline]
-    pub fn set(&mut self, number: u32, turn: Turn, queue: &mut EventQueue) {
+    pub fn set(&mut self, number: u32, turn: Turn) {
         self.turns[number as usize] = turn;
-        queue.set(self.first + number, turn.port, turn.at);
-    }
-
-    /// Sets turn `number` if this one is earlier.
-    #[inline]
-    pub fn bring_forward(&mut self, number: u32, turn: Turn, queue: &mut EventQueue) {
-        let current = &mut self.turns[number as usize];
-        if turn.at < current.at {
-            *current = turn;
-            queue.bring_forward(self.first + number, turn.port, turn.at);
-        }
     }
 
     /// The time of the first turn.
@@ -67,6 +77,6 @@ impl Turns {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.turns.capacity() * size_of::<Turn>()
+        self.turns.capacity() * size_of::<Turn>() + self.links.capacity() * size_of::<u32>()
     }
 }

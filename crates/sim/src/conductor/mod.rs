@@ -208,7 +208,7 @@ impl<'a> Conductor<'a> {
                 for (edge, host, _) in after.filter(|(_, _, is_there)| !is_there) {
                     let time = at + self.lookahead;
                     let node = self.setup.fabric.host_node(host);
-                    partitions.part_of(node).notify(time, Notice::Satisfied(edge));
+                    partitions.part_of(node).notify(node, time, Notice::Satisfied(edge));
                     partitions.expect(time);
                 }
             }
@@ -239,7 +239,7 @@ impl<'a> Conductor<'a> {
             LedgerAction::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
         };
         for (node, notice) in notices {
-            partitions.part_of(*node).notify(at, *notice);
+            partitions.part_of(*node).notify(*node, at, *notice);
             partitions.expect(at);
         }
     }

@@ -12,11 +12,11 @@
 //! others. When only distant leaves are left, the caller supplies their times again, and the epoch moves to the
 //! earliest of them ([`EventQueue::renew`]), but not before that one is next: earlier ones may still come.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
 use weft_units::Time;
+
+use crate::timer_heap::{Order, TimerHeap};
 
 /// The bits of a key that hold the rank. Two simultaneous links have the same rank once in 255 times.
 const RANK_BITS: u32 = 8;
@@ -47,21 +47,8 @@ pub struct EventQueue {
     end: Time,
     /// The first key that is not before the end and the first timer, or that of a distant leaf.
     beyond: u64,
-    far: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    sequence: u32,
+    far: TimerHeap,
 }
-
-/// The place of an event among the heap's simultaneous events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
-    /// Before all others, in the order of this number.
-    First(u8),
-    /// Ordered as scheduled.
-    Scheduled,
-}
-
-/// Sequence numbers up to this one belong to [`Order::First`].
-const FIRST: u32 = u8::MAX as u32;
 
 impl EventQueue {
     /// An empty queue with `leaves` leaves; nothing is due until [`EventQueue::set_end`].
@@ -78,8 +65,7 @@ impl EventQueue {
             epoch: 0,
             end: Time::ZERO,
             beyond: 0,
-            far: BinaryHeap::new(),
-            sequence: FIRST,
+            far: TimerHeap::default(),
         }
     }
 
@@ -98,7 +84,7 @@ impl EventQueue {
 
     /// The end, or the first timer if that is earlier.
     pub fn limit(&self) -> Time {
-        self.end.min(self.first_far())
+        self.end.min(self.far.first())
     }
 
     /// The key of leaf `id` for `time`, which is not [`Time::MAX`].
@@ -214,25 +200,14 @@ impl EventQueue {
 
     /// Schedules an event outside the leaves at `time`; any number may be pending.
     pub fn schedule(&mut self, id: u32, time: Time, order: Order) {
-        let place = match order {
-            Order::First(place) => u32::from(place),
-            Order::Scheduled => {
-                self.sequence = self.sequence.checked_add(1).unwrap_or(FIRST + 1);
-                self.sequence
-            }
-        };
-        self.far.push(Reverse((time.ps(), place, id)));
+        self.far.schedule(id, time, order);
         self.find_beyond();
     }
 
     /// Removes the events outside the leaves that `keep` refuses.
     pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        self.far.retain(|Reverse((_, _, id))| keep(*id));
+        self.far.retain(keep);
         self.find_beyond();
-    }
-
-    fn first_far(&self) -> Time {
-        self.far.peek().map_or(Time::MAX, |Reverse((time, ..))| Time::from_ps(*time))
     }
 
     /// Whether the first leaf is distant.
@@ -244,7 +219,7 @@ impl EventQueue {
     pub fn first(&self) -> Time {
         let ahead = self.tree[1] >> self.shift;
         let leaf = if ahead < self.most_ahead { Time::from_ps(self.epoch + ahead) } else { Time::MAX };
-        leaf.min(self.first_far())
+        leaf.min(self.far.first())
     }
 
     /// The first leaf and its time, if it is due before the end and all timers. The caller sets or clears it after
@@ -260,10 +235,9 @@ impl EventQueue {
 
     /// Takes out the first timer, if it is due before the end.
     pub fn pop_timer(&mut self) -> Option<(Time, Due)> {
-        let Reverse((time, _, id)) = *self.far.peek().filter(|_| self.first_far() < self.end)?;
-        self.far.pop();
+        let (time, id) = if self.far.first() < self.end { self.far.pop()? } else { return None };
         self.find_beyond();
-        Some((Time::from_ps(time), Due::Far(id)))
+        Some((time, Due::Far(id)))
     }
 
     /// Moves the epoch to `first`, the time of the earliest leaf, which is next; `due` returns the port of a leaf's link
@@ -280,7 +254,7 @@ impl EventQueue {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        size_of_val(&*self.tree) + self.far.capacity() * size_of::<Reverse<(u64, u32, u32)>>()
+        size_of_val(&*self.tree) + self.far.heap_bytes()
     }
 }
 

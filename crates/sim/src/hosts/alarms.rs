@@ -2,8 +2,9 @@
 
 use weft_units::Time;
 
-use crate::event_queue::{EventQueue, Order};
+use crate::network::Network;
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 
 /// The earliest event of each kind; [`Time::MAX`] for none.
 pub struct Alarms {
@@ -20,13 +21,13 @@ impl Default for Alarms {
 }
 
 impl Alarms {
-    /// Schedules events for the end at `place`, where they are earlier than the pending ones.
+    /// Schedules events for the end at `place`, which sends on the link `nic`, where they are earlier than the pending ones.
     #[inline(always)]
-    pub fn arm(&mut self, place: u32, timeout: Time, held: Time, queue: &mut EventQueue) {
+    pub fn arm(&mut self, place: u32, nic: u32, timeout: Time, held: Time, net: &mut Network<'_>) {
         for (at, armed) in [(held, &mut self.held), (timeout, &mut self.timeout)] {
             if at < *armed {
                 *armed = at;
-                queue.schedule(Timer::End(place).into(), at, Order::Scheduled);
+                net.schedule(nic, Timer::End(place), at, Order::Scheduled);
             }
         }
     }

@@ -3,13 +3,15 @@
 use super::flow_end::FlowEnd;
 use super::places::Place;
 use super::world::World;
-use crate::event_queue::EventQueue;
 use crate::huge;
 use crate::network::Network;
+use crate::prefetch::prefetch;
 use crate::timer::Timer;
 
 /// Ends for which there is room at first.
 const FIRST_ENDS: usize = 16;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// So many ends leave before their timers are removed.
 const MANY: usize = 512;
 
@@ -49,6 +51,13 @@ impl<E> Ends<E> {
         self.ends.get_mut(place as usize)?.as_mut()
     }
 
+    /// Prefetches the end at `place`.
+    #[inline]
+    pub fn prefetch(&self, place: u32) {
+        let end = self.ends.as_ptr().wrapping_add(place as usize).cast::<u8>();
+        (0..size_of::<Option<E>>()).step_by(LINE).for_each(|at| prefetch(end.wrapping_add(at)));
+    }
+
     /// Reads the end at `place`, if there is one.
     #[inline(always)]
     pub fn get(&self, place: u32) -> Option<&E> {
@@ -72,18 +81,18 @@ impl<E> Ends<E> {
         let end = self.ends.get_mut(place as usize)?.take()?;
         self.left.push(place);
         if self.left.len() >= MANY.max(self.ends.len() / 2) {
-            self.remove_timers(&mut net.queue);
+            self.remove_timers(net);
         }
         Some((end, place))
     }
 
-    fn remove_timers(&mut self, queue: &mut EventQueue) {
+    fn remove_timers(&mut self, net: &mut Network<'_>) {
         let mut has_left = vec![false; self.ends.len()];
         for place in &self.left {
             has_left[*place as usize] = true;
         }
-        queue.retain(
-            |id| !matches!(id.into(), Timer::End(place) if has_left.get(place as usize) == Some(&true)),
+        net.retain_timers(
+            |timer| !matches!(timer, Timer::End(place) if has_left.get(place as usize) == Some(&true)),
         );
         self.free.append(&mut self.left);
     }

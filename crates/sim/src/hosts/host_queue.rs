@@ -11,9 +11,9 @@ use weft_switching::Header;
 use weft_transport::Framing;
 use weft_units::Time;
 
-use crate::event_queue::Order;
 use crate::network::Network;
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 
 /// The queues of the interfaces of a partition's hosts.
 pub struct HostQueue {
@@ -138,6 +138,6 @@ impl HostQueue {
         let excess = net.backlog_of(line.nic, line.class).saturating_sub(left).max(1);
         let at = net.now + net.links.tx_time(line.nic, excess);
         line.called_at = Some(at);
-        net.queue.schedule(Timer::Space(number).into(), at, Order::Scheduled);
+        net.schedule(line.nic, Timer::Space(number), at, Order::Scheduled);
     }
 }

@@ -28,6 +28,9 @@ pub trait Hosts: Send {
     /// A packet of a connection reaches its host.
     fn deliver(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_>);
 
+    /// Prefetches the end to which packets with this owner go.
+    fn prefetch(&self, owner: u32, world: &World<'_>);
+
     /// A timer of the end at `place` may be due. Returns whether it was.
     fn timer(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;
 

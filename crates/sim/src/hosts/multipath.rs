@@ -238,7 +238,7 @@ impl Shell<Multipath> {
         }
         let Some(end) = self.ends.at(place) else { return };
         let (timeout, held) = self.protocol.deadlines(end, now);
-        end.alarms.arm(place, timeout, held, &mut cx.net.queue);
+        end.alarms.arm(place, end.subflows[0].nic, timeout, held, cx.net);
         if !end.is_over && (end.machine.is_closed() || end.machine.is_aborted()) {
             self.report_end(place, cx);
         }

@@ -35,7 +35,7 @@ fn give_turn<P: Protocol>(
 fn arm<P: Protocol>(protocol: &mut P, end: &mut End<P>, place: u32, net: &mut Network<'_>) {
     if !(P::IS_EAGER && end.alarms.has_timeout()) {
         let (timeout, _) = protocol.deadlines(end, net.now);
-        end.alarms.arm(place, timeout, Time::MAX, &mut net.queue);
+        end.alarms.arm(place, end.subflows.as_ref()[0].nic, timeout, Time::MAX, net);
     }
 }
 

@@ -9,7 +9,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use weft_units::Time;
 
 use crate::journal::FlowNumber;
-use crate::network::{Network, line_port};
+use crate::line::line_port;
+use crate::network::Network;
 use crate::turns::Turn;
 
 /// A source that waits for its turn.
@@ -35,7 +36,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// No sender yet; `number` is that of the link among those of the partition's hosts.
+    /// No sender yet; `number` is that of the link's turn.
     pub fn new(nic: u32, number: u32, net: &Network<'_>) -> Self {
         Self {
             nic,
@@ -93,13 +94,13 @@ impl Pacer {
     /// Sets the next turn, at a time when the line is free, if that is earlier than the one set.
     #[inline]
     pub fn arm(&self, free: Time, net: &mut Network<'_>) {
-        net.turns.bring_forward(self.number, self.next(free), &mut net.queue);
+        net.bring_turn_forward(self.number, self.nic, self.next(free));
     }
 
     /// The turn that was due is over: sets the next one.
     #[inline]
     pub fn arm_again(&self, free: Time, net: &mut Network<'_>) {
-        net.turns.set(self.number, self.next(free), &mut net.queue);
+        net.set_turn(self.number, self.nic, self.next(free));
     }
 
     /// Bytes on the heap.

@@ -63,7 +63,7 @@ impl<P: Protocol> Shell<P> {
         }
         let is_done = P::IS_DONE_WHEN_SENT && end.progress() >= end.awaits;
         let (timeout, held) = self.protocol.deadlines(end, now);
-        end.alarms.arm(place, timeout, held, &mut cx.net.queue);
+        end.alarms.arm(place, end.subflows.as_ref()[0].nic, timeout, held, cx.net);
         if !end.is_over && (end.machine.is_closed() || end.machine.is_aborted()) {
             self.report_end(place, cx);
         }

@@ -153,6 +153,14 @@ impl<P: Transmission> Hosts for Shell<P> {
         }
     }
 
+    #[inline]
+    fn prefetch(&self, owner: u32, world: &World<'_>) {
+        let flow = SubflowId::of_owner(owner, P::SUBFLOW_BITS).flow;
+        if let Place::At(place) = world.places.get(flow, owner as usize & 1) {
+            self.ends.prefetch(place);
+        }
+    }
+
     fn timer(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool {
         let now = cx.net.now;
         let Some(end) = self.ends.at(place) else { return false };
@@ -176,7 +184,7 @@ impl<P: Transmission> Hosts for Shell<P> {
     }
 
     fn resume(&mut self, nic: u32, cx: &mut Ctx<'_, '_>) {
-        if let Some(pacer) = self.pacers.get(nic) {
+        if let Some(pacer) = self.pacers.get(nic, cx.net) {
             self.pacers.at(pacer).resume();
             self.serve_paced(pacer, cx);
         }

@@ -20,7 +20,7 @@ pub struct World<'a> {
     pub seed: u64,
     /// Whether hosts know all addresses and switches all stations from the start.
     pub warm: bool,
-    /// Whether switches handle their arrivals in rounds.
+    /// Whether nodes handle their events in rounds.
     pub has_rounds: bool,
     /// The places of the flows' ends among those of their partitions.
     pub places: Places,

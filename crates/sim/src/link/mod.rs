@@ -25,6 +25,10 @@ const FIRST_RING: u32 = 8;
 /// Room per link in the arena that is reserved at the start.
 const USUAL_RING: usize = 64;
 
+/// Entries in a cache line, and those that are prefetched for a window.
+const PER_LINE: usize = 4;
+const PREFETCHED: u32 = 16;
+
 /// All links of a run.
 pub struct Links {
     links: Vec<Link>,
@@ -281,6 +285,15 @@ impl Links {
     /// Forgets the decisions of switches about packets that have not arrived: the routes have changed.
     pub fn forget_decisions(&mut self) {
         self.arena.iter_mut().for_each(|packet| packet.bound.egress = UNDECIDED);
+    }
+
+    /// Prefetches the entries of a link's ring that are needed in the next window.
+    #[inline(always)]
+    pub fn prefetch_window(&self, link: u32) {
+        let at = &self.links[link as usize];
+        for place in (0..PREFETCHED).step_by(PER_LINE) {
+            prefetch(self.arena.as_ptr().wrapping_add(at.slot(at.head.wrapping_add(place))));
+        }
     }
 
     /// Prefetches the first two entries of a link's ring.

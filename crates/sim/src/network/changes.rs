@@ -22,10 +22,12 @@ impl Network<'_> {
         }
         // A packet whose line becomes free now is not sent any more, in any partition.
         self.serve_before(number, self.now);
-        self.queue.clear(number);
+        if !self.rounds.is_on() {
+            self.queue.clear(number);
+        }
         let mut lost = self.links.fail(number, self.now);
         if self.ports.get(number).is_some_and(|port| port.service != Service::Lazy) {
-            self.queue.clear(self.links.count() + number);
+            self.set_line(number, Time::MAX);
         }
         lost.extend(self.clear_port(number));
         lost
@@ -60,9 +62,10 @@ impl Network<'_> {
         self.links.set_rate(link, self.now, old, new);
         let due = self.links.first_arrival(link);
         if due < Time::MAX {
-            match self.rounds.receiver(self.links.far_end(link)) {
-                Some(switch) => self.rounds.note(switch, due),
-                None => self.queue.set(link, self.links.far_port(link), due),
+            if !self.rounds.is_on() {
+                self.queue.set(link, self.links.far_port(link), due);
+            } else if let Some(place) = self.rounds.receiver(link) {
+                self.rounds.note(place, due);
             }
         }
         if self.ports.get(link).is_some_and(|port| port.line_busy) {

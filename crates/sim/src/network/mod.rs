@@ -2,6 +2,7 @@
 //! journal of one partition. Separate from switches and hosts, so that both can be borrowed at the same time.
 
 mod changes;
+mod events;
 mod occupancy;
 mod removal;
 mod sending;
@@ -16,17 +17,16 @@ use weft_transport::Segment;
 use weft_units::{LinkId, NodeId, PortId, Rate, Time};
 
 use crate::division::Division;
-use crate::event_queue::{Due, EventQueue};
+use crate::event_queue::EventQueue;
 use crate::gray::Gray;
 use crate::journal::{FlowNumber, Journal, News, SubflowId};
 use crate::line::{FarEnd, Line, Span};
 use crate::link::Links;
 use crate::packet::slab::Slab;
-use crate::packet::{Bound, DetachedPacket, PacketId};
+use crate::packet::{DetachedPacket, PacketId};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
-use crate::rounds::Rounds;
-use crate::served_port::Service;
+use crate::rounds::{Layout, Rounds};
 use crate::trace::{Seen, Trace, TraceEvent};
 use crate::turns::Turns;
 use crate::waiting::point_of;
@@ -57,12 +57,13 @@ pub struct Network<'a> {
     pub fabric: &'a Fabric,
     /// The current time.
     pub now: Time,
-    /// The pending events. Leaf `link` is the next arrival at the link's far end. Then, if there are ports that are not
-    /// lazy, leaf `links + link` is the time at which the port's line becomes free. [`Turns`] has the last leaves.
+    /// The pending events, if nodes do not handle them in rounds. Leaf `link` is the next arrival at the link's far end.
+    /// Then, if there are ports that are not lazy, leaf `links + link` is the time at which the port's line becomes free.
+    /// [`Turns`] has the last leaves.
     pub queue: EventQueue,
     /// The turns of hosts that pace.
     pub turns: Turns,
-    /// The arrivals at switches, if these are handled in rounds. Otherwise, and at hosts, they are in `queue`.
+    /// The nodes with pending events, if they handle them in rounds.
     pub rounds: Rounds,
     /// The links: those that leave the partition's nodes, and those that enter it from others.
     pub links: Links,
@@ -88,7 +89,7 @@ pub struct Network<'a> {
     /// end of each window.
     has_lazy: bool,
     /// Whether there are other served ports: the queue has leaves for lines.
-    has_timed: bool,
+    pub has_timed: bool,
     /// The links that lose packets.
     grays: BTreeMap<u32, Gray>,
     /// The rates of links that have changed, by this network's link number.
@@ -109,7 +110,7 @@ pub struct Network<'a> {
 
 impl<'a> Network<'a> {
     /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace. A
-    /// full packet of the hosts has `full_packet` bytes. Switches handle their arrivals in rounds if the network
+    /// full packet of the hosts has `full_packet` bytes. Nodes handle their events in rounds if the network
     /// `has_rounds`.
     pub fn new(
         fabric: &'a Fabric,
@@ -132,14 +133,15 @@ impl<'a> Network<'a> {
                 }
             });
         }
-        let (mut lines, mut first_link, mut turns) = (Vec::new(), Vec::new(), 0);
+        let (mut lines, mut first_link, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
         let mut numbers = vec![ELSEWHERE; fabric.links().len()];
         let mut to_part = Vec::new();
         for node in nodes {
             let is_own = division.part_of(node) == part;
             first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
-            if kind.paces && is_own && fabric.node(node).is_host() {
-                turns += fabric.ports(node).len();
+            if let (true, Some(host)) = (is_own, fabric.node(node).host) {
+                let first = lines.len() as u32;
+                hosts.push((host.0, first..first + fabric.ports(node).len() as u32));
             }
             for &id in fabric.ports(node) {
                 let link = fabric.link(id);
@@ -160,7 +162,7 @@ impl<'a> Network<'a> {
                 let first = first_link[node.index()];
                 first..first + fabric.ports(node).len() as u32
             });
-            Rounds::new(&outgoing.collect::<Vec<_>>(), &lines)
+            Rounds::new(Layout::new(&outgoing.collect::<Vec<_>>(), &hosts, &lines))
         } else {
             Rounds::default()
         };
@@ -168,7 +170,14 @@ impl<'a> Network<'a> {
         let ports =
             Ports::new(fabric, seed, full_packet, &ids, has_rounds, |node| division.part_of(node) == part);
         let has_timed = ports.has_timed();
-        let leaves = if has_timed { 2 * lines.len() } else { lines.len() };
+        let leaves = match (has_rounds, has_timed) {
+            (true, _) => 0,
+            (false, true) => 2 * lines.len(),
+            (false, false) => lines.len(),
+        };
+        let turns =
+            if kind.paces { hosts.into_iter().flat_map(|(_, links)| links).collect() } else { Vec::new() };
+        let turns = Turns::new(leaves as u32, turns);
         let mut links = Links::new(fabric, &lines);
         for link in (0..links.count()).filter(|link| ports.get(*link).is_some()) {
             links.set_aside(link, true);
@@ -176,8 +185,8 @@ impl<'a> Network<'a> {
         Self {
             fabric,
             now: Time::ZERO,
-            queue: EventQueue::new(leaves + turns),
-            turns: Turns::new(leaves as u32, turns as u32),
+            queue: EventQueue::new(if has_rounds { 0 } else { leaves + turns.count() }),
+            turns,
             links,
             ids,
             packets: Slab::default(),
@@ -262,72 +271,6 @@ impl<'a> Network<'a> {
         self.journal.add(self.now, node, news);
     }
 
-    /// Schedules the next arrival of a link whose first packet has arrived, and prefetches for later
-    /// events: links about 128 events ahead, their rings 32, and the data of the first packet about 8 events ahead.
-    #[inline(always)]
-    pub fn advance(&mut self, link: u32, far_port: u16, next: Time, decides_ahead: bool) {
-        if !self.prefetches {
-            return self.queue.set(link, far_port.into(), next);
-        }
-        let [soon, later, last] = self.queue.set_and_look_ahead(link, far_port.into(), next);
-        // Where nothing is due, any link will do: a branch would be mispredicted.
-        let any = self.links.count() - 1;
-        self.links.prefetch(last.min(any));
-        self.links.prefetch_ring(later.min(any));
-        let Bound { packet, egress } = self.links.first(soon.min(any));
-        self.packets.prefetch(packet);
-        if decides_ahead {
-            self.links.prefetch(egress.min(any));
-        }
-    }
-
-    /// The time of the first event; [`Time::MAX`] if there is none.
-    pub fn first_event(&self) -> Time {
-        let first = self.queue.first().min(self.rounds.first());
-        if self.queue.is_distant() { first.min(self.first_distant()) } else { first }
-    }
-
-    /// The link was empty: its next packet arrives at this port of its far end at `arrival`.
-    #[inline(always)]
-    pub(super) fn expect(&mut self, link: u32, port: u32, arrival: Time) {
-        match self.rounds.receiver(self.links.far_end(link)) {
-            Some(switch) => self.rounds.note(switch, arrival),
-            None => self.queue.bring_forward(link, port, arrival),
-        }
-    }
-
-    /// The next event before the end.
-    #[inline(always)]
-    pub fn next_event(&mut self) -> Option<(Time, Due)> {
-        self.queue.first_leaf().or_else(|| self.next_other())
-    }
-
-    /// The next timer, or a distant link's event.
-    #[inline(never)]
-    fn next_other(&mut self) -> Option<(Time, Due)> {
-        if self.queue.is_distant() {
-            let first = self.first_distant();
-            if first < self.queue.limit() {
-                let (links, ports, turns) = (&self.links, &self.ports, &self.turns);
-                let (ids, fabric, rounds) = (&self.ids, self.fabric, &self.rounds);
-                self.queue.renew(first, |leaf| match turns.of_leaf(leaf) {
-                    Some(turn) => turns.get(turn).map_or((0, Time::MAX), |turn| (turn.port, turn.at)),
-                    None => leaf_due(leaf, links, rounds, ports, ids, fabric),
-                });
-                return self.queue.first_leaf();
-            }
-        }
-        self.queue.pop_timer()
-    }
-
-    /// The time of the first leaf.
-    #[cold]
-    fn first_distant(&self) -> Time {
-        let leaves = 0..self.links.count() * if self.has_timed { 2 } else { 1 };
-        let due = |leaf| leaf_due(leaf, &self.links, &self.rounds, &self.ports, &self.ids, self.fabric).1;
-        leaves.map(due).min().unwrap_or(Time::MAX).min(self.turns.first())
-    }
-
     /// Hands a packet to the partition at the far end of `link`.
     pub fn leave(&mut self, link: u32, arrival: Time, packet: PacketId) {
         let (to, id) = (self.to_part[link as usize], self.ids[link as usize]);
@@ -352,34 +295,6 @@ impl<'a> Network<'a> {
         let events = self.queue.memory() + self.turns.memory() + self.rounds.memory();
         self.packets.memory() + events + self.links.memory() + self.ports.accounts.memory()
     }
-}
-
-/// The port of a leaf's link at its far end, and when the leaf is due.
-fn leaf_due(
-    leaf: u32,
-    links: &Links,
-    rounds: &Rounds,
-    ports: &Ports,
-    ids: &[LinkId],
-    fabric: &Fabric,
-) -> (u32, Time) {
-    let Some(line) = leaf.checked_sub(links.count()) else {
-        let in_rounds = rounds.receiver(links.far_end(leaf)).is_some();
-        let arrival = if in_rounds { Time::MAX } else { links.first_arrival(leaf) };
-        return (links.far_port(leaf), arrival);
-    };
-    let is_due = ports.get(line).is_some_and(|port| match port.service {
-        Service::Lazy => false,
-        Service::Timed => !port.queues.is_empty(),
-        Service::Coupled => port.line_busy,
-    });
-    let free = if is_due { links.busy_until(line) } else { Time::MAX };
-    (line_port(fabric, ids[line as usize]), free)
-}
-
-/// The place of a port's line among the simultaneous events of its node.
-pub fn line_port(fabric: &Fabric, id: LinkId) -> u32 {
-    1 << 16 | u32::from(fabric.link(id).from_port.0)
 }
 
 /// Marks an ECN-capable packet (RFC 3168); returns whether it was marked.

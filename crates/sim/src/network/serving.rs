@@ -3,9 +3,9 @@
 use weft_switching::Header;
 use weft_units::{Duration, Time};
 
-use super::{Network, line_port, mark};
+use super::{Network, mark};
 use crate::deposit::Deposit;
-use crate::line::{FarEnd, Offer};
+use crate::line::{FarEnd, Offer, line_port};
 use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
 use crate::served_port::Service;
@@ -68,6 +68,9 @@ impl Network<'_> {
 
     /// Sets when the line of a port becomes free.
     pub fn set_line(&mut self, link: u32, free: Time) {
+        if self.rounds.is_on() {
+            return self.rounds.note_sender(link, free);
+        }
         self.queue.set(self.links.count() + link, line_port(self.fabric, self.id(link)), free);
     }
 
@@ -77,7 +80,7 @@ impl Network<'_> {
         let free = if port.queues.is_empty() { Time::MAX } else { self.links.busy_until(link) };
         match port.service {
             Service::Timed => self.set_line(link, free),
-            Service::Lazy if self.rounds.is_on() => self.rounds.note_choice(link, free),
+            Service::Lazy if self.rounds.is_on() => self.rounds.note_sender(link, free),
             Service::Lazy | Service::Coupled => {}
         }
     }
@@ -136,7 +139,7 @@ impl Network<'_> {
         if self.ports.is_empty() {
             return next;
         }
-        for link in self.rounds.outgoing(switch) {
+        for link in self.rounds.layout.outgoing(switch) {
             let has_waiting = |this: &Self| this.ports.get(link).is_some_and(|port| !port.queues.is_empty());
             if has_waiting(self) {
                 self.serve_before(link, end);

@@ -41,6 +41,12 @@ impl Slab {
         &mut self.packets[id as usize].0
     }
 
+    /// The destination endpoint of packet `id` if it belongs to a connection, or of a packet that was there before.
+    #[inline]
+    pub fn owner_of(&self, id: PacketId) -> Option<u32> {
+        self.packets.get(id as usize)?.0.endpoint()
+    }
+
     /// Packets that exist now.
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len()
@@ -50,6 +56,13 @@ impl Slab {
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
         prefetch(self.packets.as_ptr().wrapping_add(id as usize));
+    }
+
+    /// Prefetches packet `id` and the time at which it was sent.
+    #[inline]
+    pub fn prefetch_all(&self, id: PacketId) {
+        self.prefetch(id);
+        prefetch(self.sent.as_ptr().wrapping_add(id as usize));
     }
 
     /// A slot for a packet, with the previous packet's data still in it.

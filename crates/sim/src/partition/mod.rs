@@ -1,6 +1,7 @@
 //! [`Partition`]: some nodes of the fabric and all links that leave them. Its loop is the engine's hot path: one event
 //! per packet and hop.
 
+mod host_rounds;
 mod resolution;
 mod rounds;
 mod starting;
@@ -13,7 +14,7 @@ use weft_switching::{DropReason, Forwarding};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
-use crate::event_queue::{Due, Order};
+use crate::event_queue::Due;
 use crate::fleet::FleetBuilder;
 use crate::hosts::{Ctx, Hosts, Nics, World, node_of};
 use crate::ideal::Ideal;
@@ -24,7 +25,11 @@ use crate::packet::PacketId;
 use crate::resolver::Resolver;
 use crate::switches::Switches;
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 use crate::trace::TraceEvent;
+
+/// In place of a host's: notices for all hosts.
+const ALL: usize = usize::MAX;
 
 /// A notice from the engine to a partition about a flow, one lookahead after the event that caused it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +70,8 @@ pub struct Partition<'a, H> {
     next: usize,
     /// Flows that waited and have started.
     late: Vec<FlowNumber>,
-    notices: BTreeMap<Time, Vec<Notice>>,
+    /// The notices by time, and in rounds by the place of their host.
+    notices: BTreeMap<(Time, usize), Vec<Notice>>,
     ideal: Ideal,
     /// When active flows started, and their ideal completion times and hop counts, computed then.
     begun: HashMap<FlowNumber, (Time, (Duration, u32))>,
@@ -98,7 +104,12 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let starts = starts.map(|(number, _)| number);
         let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
         if let Some(first) = starts.first() {
-            net.queue.schedule(Timer::Start.into(), world.flows[*first as usize].start, Order::First(0));
+            let start = world.flows[*first as usize].start;
+            if world.has_rounds {
+                net.rounds.next_start = Some(start);
+            } else {
+                net.queue.schedule(Timer::Start.into(), start, Order::First(0));
+            }
         }
         let mut this = Self {
             net,
@@ -124,13 +135,14 @@ impl<'a, H: Hosts> Partition<'a, H> {
     /// Handles the events before `end`, at most `most` of them; with `returns_for_news`, only up to the first urgent
     /// news.
     pub fn run(&mut self, end: Time, most: u32, returns_for_news: bool, world: &World<'_>) -> Pause {
+        if self.net.rounds.is_on() {
+            self.rounds(end, world);
+            return Pause::End;
+        }
         self.net.queue.set_end(end);
         let links = self.net.links.count();
         for _ in 0..most {
-            let Some((time, due)) = self.net.next_event() else {
-                self.rounds(end);
-                return Pause::End;
-            };
+            let Some((time, due)) = self.net.next_event() else { return Pause::End };
             let before = std::mem::replace(&mut self.net.now, time);
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, world),
@@ -146,7 +158,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                     }
                 },
                 Due::Far(id) => {
-                    if !self.timer(id.into(), world) {
+                    if !self.timer(id.into(), ALL, world) {
                         self.net.now = before;
                     }
                 }
@@ -216,12 +228,13 @@ impl<'a, H: Hosts> Partition<'a, H> {
         }
     }
 
-    /// Returns whether anything was due: a timer that has moved is no event.
-    fn timer(&mut self, timer: Timer, world: &World<'_>) -> bool {
+    /// A timer is due, in rounds one of the host at this place. Returns whether anything was due: a timer that has moved is
+    /// no event.
+    fn timer(&mut self, timer: Timer, place: usize, world: &World<'_>) -> bool {
         let mut is_due = true;
         match timer {
-            Timer::End(place) => {
-                is_due = self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+            Timer::End(end) => {
+                is_due = self.hosts.timer(end, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -229,7 +242,9 @@ impl<'a, H: Hosts> Partition<'a, H> {
             Timer::Switch(number) => is_due = self.switches.wake(number as usize, &mut self.net),
             Timer::Ask(flow) => self.ask(flow, world),
             Timer::Begin(flow) => {
-                self.late.push(flow);
+                if world.waiting.is_waiting(flow) {
+                    self.late.push(flow);
+                }
                 self.begin(flow, world);
             }
             Timer::Space(line) => {
@@ -239,25 +254,27 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 }
             }
             Timer::Start => self.start(world),
-            Timer::Notice => self.heed(world),
+            Timer::Notice => self.heed(place, world),
         }
         // The number of simultaneous notices depends on the division.
         self.net.counters.events += u64::from(is_due && timer != Timer::Notice);
         is_due
     }
 
-    /// Gives the partition a notice for `at`, which is not in its past.
-    pub fn notify(&mut self, at: Time, notice: Notice) {
-        let due = self.notices.entry(at).or_default();
+    /// Gives the host at `node` a notice for `at`, which is not in its past.
+    pub fn notify(&mut self, node: NodeId, at: Time, notice: Notice) {
+        let nic = self.net.link_at(node, PortId(0));
+        let place = self.net.rounds.sender(nic).unwrap_or(ALL);
+        let due = self.notices.entry((at, place)).or_default();
         if due.is_empty() {
-            self.net.queue.schedule(Timer::Notice.into(), at, Order::First(1));
+            self.net.schedule(nic, Timer::Notice, at, Order::First(1));
         }
         due.push(notice);
     }
 
-    /// Acts on the notices that are due.
-    fn heed(&mut self, world: &World<'_>) {
-        for notice in self.notices.remove(&self.net.now).unwrap_or_default() {
+    /// Acts on the notices that are due, in rounds for the host at this place, otherwise for [`ALL`].
+    fn heed(&mut self, place: usize, world: &World<'_>) {
+        for notice in self.notices.remove(&(self.net.now, place)).unwrap_or_default() {
             match notice {
                 Notice::Follow(flow, subflow) => self.hosts.follow(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),

@@ -4,12 +4,12 @@ use weft_switching::{DropReason, Header, Kind};
 use weft_units::{HostId, PortId};
 
 use super::Partition;
-use crate::event_queue::Order;
 use crate::hosts::{Ctx, Hosts, World, node_of};
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::resolver::{self, Question};
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 use crate::trace::TraceEvent;
 
 impl<H: Hosts> Partition<'_, H> {
@@ -23,7 +23,7 @@ impl<H: Hosts> Partition<'_, H> {
         let nic = self.nics.nic(&self.net, flow, 0, None);
         self.send_alone(nic, &resolver::request(question));
         let again = self.net.now + resolver::RETRY;
-        self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
+        self.net.schedule(nic, Timer::Ask(number), again, Order::Scheduled);
     }
 
     /// A host sends a frame that belongs to no connection.

@@ -1,12 +1,13 @@
 //! How a [`Partition`] starts flows: at their times, or once the flows have got far enough for which they wait.
 
 use weft_traffic::Point;
+use weft_units::{PortId, Time};
 
 use super::Partition;
-use crate::event_queue::Order;
 use crate::hosts::{Ctx, Hosts, World};
 use crate::journal::FlowNumber;
 use crate::timer::Timer;
+use crate::timer_heap::Order;
 use crate::waiting::Ready;
 
 impl<H: Hosts> Partition<'_, H> {
@@ -19,6 +20,23 @@ impl<H: Hosts> Partition<'_, H> {
             self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
         }
         self.begin(number, world);
+    }
+
+    /// In rounds, schedules the starts before `end` at their hosts.
+    pub(super) fn schedule_starts(&mut self, end: Time, world: &World<'_>) {
+        while let Some(number) = self.starts.get(self.next).copied()
+            && world.flows[number as usize].start < end
+        {
+            self.next += 1;
+            self.schedule_begin(number, world.flows[number as usize].start, Order::First(0), world);
+        }
+        let next = self.starts.get(self.next);
+        self.net.rounds.next_start = next.map(|next| world.flows[*next as usize].start);
+    }
+
+    fn schedule_begin(&mut self, flow: FlowNumber, at: Time, order: Order, world: &World<'_>) {
+        let host = self.net.fabric.host_node(world.flows[flow as usize].src);
+        self.net.schedule(self.net.link_at(host, PortId(0)), Timer::Begin(flow), at, order);
     }
 
     /// Starts the flows that wait for points that other flows have reached at hosts of this partition. Where the waiting flow
@@ -42,7 +60,7 @@ impl<H: Hosts> Partition<'_, H> {
         while let Some((edge, at)) = satisfied.pop() {
             match world.waiting.satisfy(edge, at) {
                 Some((Ready::Flow(flow), start)) => {
-                    self.net.queue.schedule(Timer::Begin(flow).into(), start, Order::Scheduled);
+                    self.schedule_begin(flow, start, Order::Scheduled, world);
                 }
                 Some((Ready::Edges(edges), reached)) => {
                     satisfied.extend(edges.rev().map(|edge| (edge, reached)));

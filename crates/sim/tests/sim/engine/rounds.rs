@@ -8,7 +8,7 @@ use weft_fabric::{
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::rounds;
 use weft_switching::registry;
-use weft_transport::{Config, Protocol, uec};
+use weft_transport::{Config, Protocol, roce, udp, uec};
 use weft_units::{Duration, LinkId, Rate, Time};
 
 use crate::common::{MS, Trial, US, profile, scheme};
@@ -75,7 +75,9 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
 
 fn transports() -> Vec<Protocol> {
     let tcp = ["linux", "dctcp"].map(|name| Protocol::from(profile(name)));
-    tcp.into_iter().chain([Protocol::from(uec::Config::default())]).collect()
+    let datagrams = udp::Config { rate: Rate::from_bps(900_000_000), ..udp::Config::default() };
+    let others = [uec::Config::default().into(), roce::Config::default().into(), datagrams.into()];
+    tcp.into_iter().chain(others).collect()
 }
 
 proptest! {
