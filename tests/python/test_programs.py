@@ -102,9 +102,10 @@ def test_a_program_stopped_by_ctrl_c_exits_with_130(name, tiny, tmp_path):
 
 INTERRUPTED_IMPORT = """
 import os, signal, sys
+module = sys.argv.pop(1)
 class Finder:
     def find_spec(self, name, path, target=None):
-        if name == sys.argv[1]:
+        if name == module:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
 from weft.entry import main

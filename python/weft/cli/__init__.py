@@ -1,6 +1,6 @@
-"""The command `weft`: one file per group of commands, `shell` for output and errors.
+"""The command `weft`: one file per group of commands, listed in `registry`; `shell` for output and errors.
 
-Modules that take long to import (Polars, vl-convert) are imported by the commands that need them.
+Only the file of the command that is used is imported; functions import modules that take long, such as Polars.
 """
 
 from pathlib import Path
@@ -9,25 +9,9 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import (
-    bench,
-    controller,
-    emulate,
-    explore,
-    export,
-    fabric,
-    lists,
-    manual,
-    new,
-    query,
-    reproduce,
-    run,
-    scenarios,
-    shell,
-    show,
-    tag_forward,
-)
+from . import manual, shell
 from .help_pages import Commands
+from .registry import Root
 
 _ABOUT = (
     "How do flow completion times change when a data-centre network picks paths differently "
@@ -35,6 +19,7 @@ _ABOUT = (
 )
 
 app = Commands(
+    cls=Root,
     name="weft",
     help=_ABOUT,
     epilog="Begin with [bold]weft new mine.toml[/bold], then [bold]weft run mine.toml[/bold].",
@@ -79,28 +64,6 @@ def root(
     ] = None,
 ) -> None:
     """Hold the options that belong to no command."""
-
-
-_SIMULATE, _CONTROL, _LOOK, _LIST = "Simulate", "Control real switches", "Look at results", "Reference"
-app.command("new", rich_help_panel=_SIMULATE)(new.new)
-app.command("scenarios", rich_help_panel=_SIMULATE)(scenarios.scenarios)
-app.command("check", rich_help_panel=_SIMULATE)(run.check)
-app.command("run", rich_help_panel=_SIMULATE)(run.run)
-app.command("emulate", rich_help_panel=_SIMULATE)(emulate.emulate)
-app.command("explore", rich_help_panel=_SIMULATE)(explore.explore)
-app.command("reproduce", rich_help_panel=_SIMULATE)(reproduce.reproduce)
-app.command("bench", rich_help_panel=_SIMULATE)(bench.bench)
-app.add_typer(controller.app, name="controller", rich_help_panel=_CONTROL)
-app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_CONTROL)
-app.command("summary", rich_help_panel=_LOOK)(show.summary)
-app.command("report", rich_help_panel=_LOOK)(show.report)
-app.command("plot", rich_help_panel=_LOOK)(show.plot)
-app.command("query", rich_help_panel=_LOOK)(query.query)
-app.command("export", rich_help_panel=_LOOK)(export.export)
-app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
-app.command("list", rich_help_panel=_LIST)(lists.list_)
-app.command("schemes", rich_help_panel=_LIST)(lists.schemes)
-app.command("schema", rich_help_panel=_LIST)(lists.schema)
 
 
 def main() -> None:

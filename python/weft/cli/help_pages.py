@@ -33,20 +33,23 @@ class _Command(TyperCommand):
         return _bare(super().get_params(ctx))
 
 
-class _Group(TyperGroup):
+class Group(TyperGroup):
+    """A group of commands with such help."""
+
     def __init__(self, *arguments: Any, help: str | None = None, **settings: Any) -> None:
         super().__init__(*arguments, help=_joined(help), **settings)
 
     def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, with bare flags."""
         return _bare(super().get_params(ctx))
 
 
 class Commands(typer.Typer):
     """A group of commands with such help, and with Weft's settings."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, cls: type[Group] = Group, **settings: Any) -> None:
         super().__init__(
-            cls=_Group,
+            cls=cls,
             add_completion=False,
             rich_markup_mode="rich",
             pretty_exceptions_enable=False,
