@@ -13,7 +13,7 @@ from weft.emulation import jail
 from weft.emulation.controlled import LISTEN, Controller
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
-from weft.statistics import quantile
+from weft.samples import quantile
 from weft.studies.smoc.topologies import Topology, fabric
 
 PORT = 4000

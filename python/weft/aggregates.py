@@ -16,9 +16,8 @@ import polars as pl
 
 from . import reduction
 from .cached_tables import ENTRY, CachedTables, Tables, compact, joined
-from .errors import ResultsError
 from .rows import flow_rows, rows
-from .run import FLOWS, SERIES, SUMMARY, Run, missing
+from .run import FLOWS, SERIES, SUMMARY, Run
 
 FOLDER = "aggregates"
 """Subfolder of a result directory."""
@@ -49,7 +48,8 @@ class Aggregates:
     def _found(self, name: str) -> dict[str, tuple[int, int]]:
         """Size and modification time of each run's file of this name."""
         if name not in self._files:
-            self._files[name] = {ident: _size_and_time(run, name) for ident, run in self._runs.items()}
+            found = {ident: run.status(name) for ident, run in self._runs.items()}
+            self._files[name] = {ident: (status.st_size, status.st_mtime_ns) for ident, status in found.items()}
         return self._files[name]
 
     def heads(self) -> dict[str, dict[str, Any]]:
@@ -177,17 +177,6 @@ def _computed(work: list[list[str]], compute: Callable[[Sequence[str]], Tables])
         yield from zip(work, pool.map(lambda batch: compact(compute(batch)), work), strict=True)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _size_and_time(run: Run, name: str) -> tuple[int, int]:
-    path = run.path / name
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        raise missing(path) from None
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or error}") from None
-    return found.st_size, found.st_mtime_ns
 
 
 def batches(entries: Sequence[str], weights: Mapping[str, int]) -> Iterator[list[str]]:

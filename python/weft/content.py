@@ -46,7 +46,7 @@ class Content:
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
         """The summaries of the finished runs, without their links and nodes."""
-        return list(self.results.aggregates.heads().values())
+        return list(self.results.heads().values())
 
     @cached_property
     def fabric(self) -> Fabric:

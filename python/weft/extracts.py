@@ -14,7 +14,8 @@ from .labels import short_key, show
 from .metrics import METRICS
 from .results import Results
 from .rows import flow_rows
-from .statistics import ecdf, ecdf_of_counts, half_width
+from .samples import ecdf, ecdf_of_counts
+from .statistics import half_width
 from .summary_table import Summary
 
 FINEST, COARSEST, BUDGET = 160, 12, 7_000
@@ -168,7 +169,7 @@ def _link_intervals(results: Results | None) -> pl.DataFrame:
 
 def _emulated(results: Results) -> bool:
     """Whether these are emulated runs, whose link samples are not equally spaced."""
-    return any("emulated" in head for head in results.aggregates.heads().values())
+    return any("emulated" in head for head in results.heads().values())
 
 
 def _ends(results: Results) -> pl.DataFrame:
@@ -177,7 +178,7 @@ def _ends(results: Results) -> pl.DataFrame:
     It is the end of the measurement window, or unlimited if more was delivered after it than before.
     """
     windows: dict[str, int] = {}
-    heads = results.aggregates.heads()
+    heads = results.heads()
     for run in results.finished:
         windows[run.point] = max(heads[run.id]["window_ps"][1], windows.get(run.point, 0))
     ends = pl.DataFrame({"point": list(windows), "end_ps": list(windows.values())})
@@ -269,7 +270,7 @@ def _samples(results: Results) -> pl.DataFrame:
         sampled = taken.group_by("point", "scheme", maintain_order=True)
         return sampled.agg(times.alias("samples")).collect()
     rows = []
-    heads = results.aggregates.heads()
+    heads = results.heads()
     for run in results.finished:
         head = heads[run.id]
         start, end = (bound // head["interval_ps"] for bound in head["window_ps"])

@@ -14,7 +14,7 @@ from .cached_tables import ENTRY
 from .results import Results
 from .rows import numbered, of_runs, rows
 from .run import SERIES, Run
-from .statistics import Estimates
+from .samples import Estimates
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def link_series(results: Results, point: str, links: Sequence[str], steps: int) 
     The time axis has at most so many `steps`, and ends like that of other time series: with the measurement window, or
     with the run if more bytes left the links after it.
     """
-    heads = {run.id: results.aggregates.heads()[run.id] for run in results.finished if run.point == point}
+    heads = {run.id: results.heads()[run.id] for run in results.finished if run.point == point}
     interval = min(int(head.get("interval_ps") or 0) for head in heads.values()) or 10**9
     samples = max(1, -(-_end(results, heads) // interval))
     step = interval * -(-samples // steps)

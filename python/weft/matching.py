@@ -8,7 +8,6 @@ from typing import Any
 
 from .metrics import OF_FINISHED
 from .runs import Runs
-from .shared_flows import SIDES, over_shared
 
 Record = dict[str, Any]
 """A run in a group of flows: `run`, `seed`, `flows`, `finished`, the metrics and the columns to group by."""
@@ -49,7 +48,7 @@ def _identities(results: Runs) -> dict[str, Hashable]:
     If some of its flows wait for others, their starts depend on the scheme: then the settings of the traffic that the
     sweep changes stand for the starts.
     """
-    heads, runs = results.aggregates.heads(), {run.id: run for run in results.finished}
+    heads, runs = results.heads(), {run.id: run for run in results.finished}
     lists: dict[Path, bool] = {}
     found: dict[str, Hashable] = {}
     for ident, timed, untimed in results.aggregates.whole().select("run", "identity", "untimed").iter_rows():
@@ -67,6 +66,8 @@ def _identities(results: Runs) -> dict[str, Hashable]:
 
 def matched(results: Runs, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:
     """Each pair of records with the values that are compared."""
+    from .shared_flows import SIDES, over_shared
+
     identities = _identities(results)
     wanted = {
         (own["run"], other["run"])

@@ -1,11 +1,7 @@
-"""The metrics of a comparison, each computed from the flows of one run."""
+"""The metrics of a comparison: each has one value per run."""
 
 import math
 from dataclasses import dataclass
-
-import polars as pl
-
-from .statistics import QUANTILE
 
 
 @dataclass(frozen=True)
@@ -18,8 +14,6 @@ class Metric:
     """A kind of quantity, see `weft.quantity.FORMATS`."""
     better: int
     """+1 if higher is better, -1 if lower is better."""
-    aggregate: pl.Expr
-    """Computes the value of a run from its flows."""
     of_finished: bool = False
     """Whether only finished flows count. Two runs are then compared over the flows that finished in both."""
     quantile: float | None = None
@@ -31,30 +25,15 @@ class Metric:
         return 1 if self.quantile is None else math.ceil((2 - self.quantile) / (1 - self.quantile) - 1e-9)
 
 
-def _sum(column: str) -> pl.Expr:
-    """The sum of a count; null if it is unknown for any flow, as for emulated flows."""
-    return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum())
-
-
-def _quantile(q: float) -> pl.Expr:
-    return pl.col("fct_s").quantile(q, interpolation=QUANTILE)
-
-
 METRICS = (
-    Metric("mean_fct_s", "Mean FCT", "s", -1, pl.col("fct_s").mean(), of_finished=True),
-    Metric("median_fct_s", "Median FCT", "s", -1, _quantile(0.5), of_finished=True, quantile=0.5),
-    Metric("p99_fct_s", "p99 FCT", "s", -1, _quantile(0.99), of_finished=True, quantile=0.99),
-    Metric("mean_slowdown", "Slowdown", "ratio", -1, pl.col("slowdown").mean(), of_finished=True),
-    Metric("mean_throughput_bps", "Throughput", "bps", +1, pl.col("throughput_bps").mean(), of_finished=True),
-    Metric(
-        "out_of_order_share",
-        "Out of order",
-        "share",
-        -1,
-        _sum("out_of_order") / _sum("first_transmissions_received"),
-    ),
-    Metric("retransmissions", "Retrans. per run", "count", -1, _sum("retransmissions").cast(pl.Float64)),
-    Metric("drops", "Drops per run", "count", -1, _sum("drops").cast(pl.Float64)),
+    Metric("mean_fct_s", "Mean FCT", "s", -1, of_finished=True),
+    Metric("median_fct_s", "Median FCT", "s", -1, of_finished=True, quantile=0.5),
+    Metric("p99_fct_s", "p99 FCT", "s", -1, of_finished=True, quantile=0.99),
+    Metric("mean_slowdown", "Slowdown", "ratio", -1, of_finished=True),
+    Metric("mean_throughput_bps", "Throughput", "bps", +1, of_finished=True),
+    Metric("out_of_order_share", "Out of order", "share", -1),
+    Metric("retransmissions", "Retrans. per run", "count", -1),
+    Metric("drops", "Drops per run", "count", -1),
 )
 """The metrics of the summary, in the order of its columns."""
 METRIC_KEYS = tuple(metric.key for metric in METRICS)

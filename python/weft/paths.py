@@ -8,12 +8,9 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-import polars as pl
-
-from .cached_tables import ENTRY
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
-from .results import Results
 from .run import Run
+from .runs import Runs
 from .statistics import Estimate, estimate
 from .steadiness import Mark, marks
 
@@ -70,9 +67,9 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
     return sum(floods[kind] for kind in kinds) / data if data else None
 
 
-def sampled(results: Results) -> Callable[[Run, Json], Json]:
+def sampled(results: Runs) -> Callable[[Run, Json], Json]:
     """Adds the sizes of the switches' tables to the summary of a run."""
-    sizes = {row[ENTRY]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
+    sizes = {row["run"]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
     return lambda run, summary: {**summary, _SIZES: sizes[run.id]}
 
 
@@ -182,20 +179,20 @@ def _unfinished(collective: Json) -> int:
     return sum(job["completion_ps"] is None for job in collective["rounds"])
 
 
-def choices(results: Results) -> list[Row]:
+def choices(results: Runs) -> list[Row]:
     """Path selection by point and scheme; empty unless some run flooded or explored."""
-    heads, links = results.aggregates.heads(), results.aggregates.links()
+    heads, links = results.heads(), results.aggregates.links()
     floods = [name for name in ("broadcasts", "explorations") if name in links.columns]
-    flooded = any((links[name].cast(pl.Int64) > 0).any() for name in floods)
+    flooded = any((links[name].cast(int) > 0).any() for name in floods)
     if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
     with_sizes = sampled(results)
     return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, run.summary())})
 
 
-def events(results: Results) -> list[Row]:
+def events(results: Runs) -> list[Row]:
     """Impact of each event, by point, event and scheme; empty without events."""
-    heads = results.aggregates.heads()
+    heads = results.heads()
     parts = {run: {_label(event): event for event in head.get("events", ())} for run, head in heads.items()}
     rows = _rows(results, EVENT_COLUMNS, lambda run: parts[run.id])
     order = {name: at for at, name in enumerate(dict.fromkeys(row.event for row in rows))}
@@ -203,7 +200,7 @@ def events(results: Results) -> list[Row]:
     return sorted(rows, key=lambda row: (points[row.point], order[row.event]))
 
 
-def collectives(results: Results, baseline: str | None = None) -> list[Row]:
+def collectives(results: Runs, baseline: str | None = None) -> list[Row]:
     """Completion of each collective, by point, collective and scheme; empty without collectives.
 
     Others are compared with `baseline`, a label of `Results.schemes`, seed by seed.
@@ -218,7 +215,7 @@ def collectives(results: Results, baseline: str | None = None) -> list[Row]:
         named.update(labelled)
         return {label: {"rounds": groups[group]} for label, group in labelled.items()}
 
-    by_run = {run: parts(head) for run, head in results.aggregates.heads().items()}
+    by_run = {run: parts(head) for run, head in results.heads().items()}
     rows = _rows(results, COLLECTIVE_COLUMNS, lambda run: by_run[run.id])
     if baseline is not None:
         rows = _compared(results, rows, by_run, baseline)
@@ -228,9 +225,7 @@ def collectives(results: Results, baseline: str | None = None) -> list[Row]:
     return [replace(row, event="", collective=row.event if several else named[row.event][1]) for row in rows]
 
 
-def _compared(
-    results: Results, rows: Sequence[Row], parts: Mapping[str, Mapping[str, Json]], baseline: str
-) -> list[Row]:
+def _compared(results: Runs, rows: Sequence[Row], parts: Mapping[str, Mapping[str, Json]], baseline: str) -> list[Row]:
     """The rows with their differences from the baseline, over the seeds in which both finished all rounds."""
     columns = [column for column in COLLECTIVE_COLUMNS if column.key in COMPARED_COLUMNS]
     found: dict[tuple[str, str, str], dict[int, Json]] = {}
@@ -277,7 +272,7 @@ def _label(event: Json) -> str:
     return f"{event['at_ps'] / 1e12:g} s: {event['change'].replace('_', ' ')} {event['target']}"
 
 
-def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Run], Mapping[str, Json]]) -> list[Row]:
+def _rows(results: Runs, columns: Sequence[Column], parts: Callable[[Run], Mapping[str, Json]]) -> list[Row]:
     found: dict[tuple[str, str, str], dict[str, list[float | None]]] = {}
     for run in results.finished:
         for name, part in parts(run).items():

@@ -31,7 +31,7 @@ def _sum(counts: Mapping[str, int | None] | None) -> int | None:
 def run_table(results: Runs) -> pl.DataFrame:
     """The table behind `runs`, in the order in which the files are read."""
     table = results.run_table()
-    heads = [results.aggregates.heads()[run] for run in table["run"]]
+    heads = [results.heads()[run] for run in table["run"]]
     table = table.insert_column(1, pl.Series(LABEL, [run.label for run in results.finished], dtype=pl.String))
     kinds = {"packets_sent": pl.Int64, "packets_dropped": pl.Int64, "steady": pl.String}
     return table.with_columns(

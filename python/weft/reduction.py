@@ -13,12 +13,12 @@ import polars as pl
 
 from .cached_tables import ENTRY, Tables
 from .fingerprints import IDENTITY, UNTIMED, fingerprints
-from .metrics import METRICS
+from .flow_metrics import VALUES
+from .heads import PER_LINK
+from .metrics import METRIC_KEYS
 
 VERSION = "5"
-"""Change this with any definition here or in `weft.metrics`: cached tables of another version are not used."""
-PER_LINK = ("links", "nodes")
-"""Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
+"""Change this with any definition here or in `weft.flow_metrics`: cached tables of another version are not used."""
 TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
 """Sampled table sizes of switches."""
 
@@ -26,7 +26,7 @@ TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
 _OF_RUN = [
     pl.len().alias("flows"),
     pl.col("fct_ps").count().alias("finished"),
-    *(metric.aggregate.alias(metric.key) for metric in METRICS),
+    *(VALUES[key].alias(key) for key in METRIC_KEYS),
 ]
 OF_FLOWS = tuple(dict.fromkeys(["class", *IDENTITY, *(name for value in _OF_RUN for name in value.meta.root_names())]))
 """The columns of flows that `of_flows` needs."""

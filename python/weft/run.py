@@ -1,6 +1,7 @@
 """One run of a result directory, and its files."""
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,6 +40,16 @@ class Run:
         """Whether its results exist; they appear atomically."""
         return (self.path / SUMMARY).is_file()
 
+    def status(self, name: str) -> os.stat_result:
+        """The status of its file of this name. Raises `ResultsError` if the file is missing or cannot be read."""
+        path = self.path / name
+        try:
+            return path.stat()
+        except FileNotFoundError:
+            raise missing(path) from None
+        except OSError as error:
+            raise ResultsError(f"{path}: {error.strerror or error}") from None
+
     def summary(self) -> dict[str, Any]:
         """Its `summary.json`, read again at every call."""
         found: dict[str, Any] = read_json(self.path / SUMMARY)
@@ -61,14 +72,30 @@ def missing(path: Path) -> ResultsError:
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file of the results. Raises `ResultsError` if it cannot be read."""
+    return decoded(path, read_text(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of a JSON file of the results. Raises `ResultsError` if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise _not_json(path, error) from None
+
+
+def decoded(path: Path, text: str) -> Any:
+    """The content of a JSON file with this text. Raises `ResultsError` if it is not valid."""
+    try:
         data = json.loads(text)
         if _HALF.search(text):
             # JSON can escape a lone surrogate, which cannot be encoded in a table or a page.
             json.dumps(data, ensure_ascii=False).encode()
         return data
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise ResultsError(f"{path}: not valid JSON ({error})") from None
+        raise _not_json(path, error) from None
+
+
+def _not_json(path: Path, error: ValueError) -> ResultsError:
+    return ResultsError(f"{path}: not valid JSON ({error})")

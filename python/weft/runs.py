@@ -1,20 +1,30 @@
-"""The runs of a result directory: the keys that the sweep varies, the finished runs, and the key that is compared."""
+"""The runs of a result directory: the keys that the sweep varies, the finished runs, and the key that is compared.
+
+Polars is imported where it is used: the table after `weft run` needs none of it.
+"""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import polars as pl
-
-from .aggregates import FOLDER, Aggregates, Watch
+from . import heads
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .run import SUMMARY, Run, files, read_json
 from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .aggregates import Aggregates, Watch
+
+DIRECT = 1 << 26
+"""Bytes of summaries up to which reading them takes less time than importing Polars."""
 IDENTITY = {"run": "id", "scheme": "scheme", "seed": "seed", "point": "point"}
 """The columns that identify a run besides the swept keys, with the attributes of `Run`."""
 
@@ -155,15 +165,28 @@ class Runs:
         """These results, restricted to the runs with these ids."""
         wanted, part = frozenset(runs), copy(self)
         part.__dict__["finished"] = [run for run in self.finished if run.id in wanted]
-        for name in ("_summaries", "aggregates", "schemes", "points"):
+        for name in ("_summaries", "_heads", "aggregates", "schemes", "points"):
             part.__dict__.pop(name, None)
         return part
 
     @cached_property
     def aggregates(self) -> Aggregates:
         """The data of finished runs that tables and figures need, without their rows."""
+        from .aggregates import FOLDER, Aggregates
+
         folder = self.path / FOLDER if self.keeps else None
         return Aggregates(self.at_least_one(), folder, lambda *done: self.watch(*done))
+
+    def heads(self) -> dict[str, dict[str, Any]]:
+        """``summary.json`` of each finished run, of which there must be one, without `links` and `nodes`."""
+        return self._heads
+
+    @cached_property
+    def _heads(self) -> dict[str, dict[str, Any]]:
+        runs = self.at_least_one()
+        if sum(run.status(SUMMARY).st_size for run in runs) > DIRECT:
+            return self.aggregates.heads()
+        return {run.id: heads.of(run) for run in runs}
 
     @cached_property
     def _summaries(self) -> dict[str, dict[str, Any]]:
@@ -209,11 +232,17 @@ class Runs:
 
     def run_table(self) -> pl.DataFrame:
         """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""
+        import polars as pl
+
+        return pl.DataFrame(self.run_columns(), strict=False)
+
+    def run_columns(self) -> dict[str, list[Any]]:
+        """The columns of `run_table`, with the same values."""
         columns: dict[str, list[Any]] = {
             name: [getattr(run, field) for run in self.finished] for name, field in IDENTITY.items()
         }
-        columns |= {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
-        return pl.DataFrame(columns, strict=False)
+        swept = {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
+        return columns | {name: _of_one_type(values) for name, values in swept.items()}
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
         overrides: dict[str, Any] = dict(entry.get("overrides") or {})
@@ -236,8 +265,20 @@ class Runs:
         for entry in entries:
             path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / SUMMARY
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
-                return str(read_json(path)["scheme"]["name"])
+                return str(heads.read(path)["scheme"]["name"])
         return "scheme"
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """The values of a column as Polars would convert them: with a swept 0.5, 1 is 1.0."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) <= 1:
+        return values
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    import polars as pl
+
+    return pl.Series(values, strict=False).to_list()
 
 
 def _cell(value: Any) -> Any:

@@ -12,12 +12,13 @@ from typing import Any
 import polars as pl
 
 from .cached_tables import ENTRY, Tables
+from .flow_metrics import VALUES
 from .metrics import OF_FINISHED
 from .rows import flow_rows
 from .runs import Runs
 
 SIDES = ("own", "baseline")
-_COLUMNS = tuple(dict.fromkeys(name for metric in OF_FINISHED for name in metric.aggregate.meta.root_names()))
+_COLUMNS = tuple(dict.fromkeys(name for metric in OF_FINISHED for name in VALUES[metric.key].meta.root_names()))
 
 Pair = tuple[str, str]
 """The ids of a run and of the baseline's run with the same seed at the same point."""
@@ -70,7 +71,7 @@ def _of_side(flows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, pl.DataFrame
     """The metrics of these flows by class, and over all classes."""
     values = [
         pl.col("flow").n_unique().alias("flows"),
-        *(metric.aggregate.fill_nan(None).alias(f"{name}_{metric.key}") for metric in OF_FINISHED),
+        *(VALUES[metric.key].fill_nan(None).alias(f"{name}_{metric.key}") for metric in OF_FINISHED),
     ]
     classes = flows.with_columns(pl.col("class").cast(pl.String)).group_by("class", maintain_order=True).agg(values)
     return classes, flows.select(pl.lit(None, pl.String).alias("class"), *values)

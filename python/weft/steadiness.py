@@ -94,9 +94,9 @@ def _growth(runs: Sequence[Mapping[str, Any]]) -> str | None:
 
 def marks(results: Runs, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
     """The marks of the groups of finished runs with the same values of these columns (no class), by their values."""
-    heads = results.aggregates.heads()
-    # The values of the table of runs: Polars may turn a swept 1 into 1.0.
-    values = results.run_table().select(column(key) for key in keys).rows() if keys else [()] * len(results.finished)
+    heads = results.heads()
+    columns = results.run_columns()
+    values = list(zip(*(columns[column(key)] for key in keys), strict=True)) if keys else [()] * len(results.finished)
     groups: dict[tuple[Any, ...], list[tuple[Hashable, Mapping[str, Any]]]] = {}
     for run, group in zip(results.finished, values, strict=True):
         groups.setdefault(group, []).append(((run.scheme, run.point), heads[run.id]))

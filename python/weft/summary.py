@@ -11,80 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
-from . import steadiness
+from . import steadiness, stored_values
 from .difference import Difference, corrected, difference
 from .errors import ResultsError
+from .grouping import group_keys
 from .labels import column
 from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
-from .metrics import COUNTED, METRIC_KEYS, METRICS
+from .metrics import METRICS
 from .runs import Runs
 from .statistics import estimate
 from .steadiness import Mark
 from .summary_table import Row, Shared, Summary
 
 
-def per_seed(results: Runs, by: Sequence[str] | None = None) -> pl.DataFrame:
-    """One row per group and seed: `flows`, `finished` and one column for each of `METRICS`.
-
-    Each is the value of the run; if a group has several runs of the seed, the mean over those that have a value. Groups
-    are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
-    """
-    keys = group_keys(results, by)
-    return _over_runs(_per_run(results, keys), keys)
-
-
-def _per_run(results: Runs, keys: Sequence[str]) -> pl.DataFrame:
-    """One row per group and run, with the columns of `per_seed` and `run`."""
-    _check_columns(results)
-    found = results.aggregates.classes() if "class" in keys else results.aggregates.whole()
-    runs = results.run_table().rename({column(key): key for key in results.keys})
-    return (
-        found.join(runs, on="run", how="left", maintain_order="left")
-        .select(*keys, "seed", "run", "flows", "finished", *METRIC_KEYS)
-        .with_columns(pl.col(key).fill_nan(None) for key in METRIC_KEYS)
-    )
-
-
-def _over_runs(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The rows of `_per_run` as one row per group and seed; counts of single runs remain integers."""
-    group = [*keys, "seed"]
-    if not runs.select(group).is_duplicated().any():
-        return runs.drop("run")
-    return runs.group_by(group, maintain_order=True).agg(pl.col("flows", "finished", *METRIC_KEYS).mean())
-
-
-def _check_columns(results: Runs) -> None:
-    """Reject emulated runs whose flows lack columns: an earlier version of a study wrote such files."""
-    heads = results.aggregates.heads()
-    for run in results.finished:
-        file = run.path / "flows.parquet"
-        if "emulated" not in heads[run.id] or not file.is_file():
-            continue
-        there = pl.scan_parquet(file, glob=False).collect_schema()
-        missing = [name for name in COUNTED if name not in there]
-        if missing:
-            raise ResultsError(
-                f"{file} has no column `{missing[0]}`: it was written by an earlier version of Weft. `weft plot` still"
-                " draws its study; for a table or a page, repeat the study in a new directory"
-            )
-
-
-def group_keys(results: Runs, by: Sequence[str] | None) -> list[str]:
-    """The columns to group by, validated; the short form of a swept key (``load``) is accepted."""
-    if by is None:
-        return [*results.dimensions, "class", "scheme"]
-    known = {key.rpartition(".")[2]: key for key in results.keys}
-    known |= {key: key for key in [*results.keys, "scheme", "class", "point"]}
-    unknown = [key for key in by if key not in known]
-    if unknown:
-        have = ", ".join(dict.fromkeys(known.values()))
-        raise ResultsError(f"cannot group by `{unknown[0]}`: these results have {have}")
-    return list(dict.fromkeys(known[key] for key in by))
-
-
-def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Summary:
+def summarise(
+    results: Runs, *, by: Sequence[str] | None = None, baseline: str | None = None, stored: bool = False
+) -> Summary:
     """Mean over seeds, 95 % interval and paired difference for each group.
 
     Args:
@@ -92,6 +34,7 @@ def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str |
         by: Columns to group by; default all swept keys, the class and the scheme.
         baseline: The scheme to compare with, for which `by` must include the scheme; default the scenario's baseline,
             if any run has it.
+        stored: Without a baseline, take the values of classes from ``summary.json``; see `weft.stored_values`.
 
     Raises:
         ResultsError: The scheme or column does not exist, `by` leaves out the scheme of a given baseline, or no run has
@@ -111,15 +54,15 @@ def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str |
         if given is not None:
             raise ResultsError(f"remove `{results.compared}` from --by: the scheme's label contains it")
         baseline = None
-    runs = _per_run(results, keys)
-    table = _over_runs(runs, keys)
+    found = stored_values.per_run(results, keys) if stored and baseline is None else None
+    runs, seeds = (found, found) if found is not None else _computed(results, keys)
     order = _sweep_order(results, keys)
     groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
-    for record in table.iter_rows(named=True):
+    for record in seeds:
         groups.setdefault(tuple(record[key] for key in keys), {})[record["seed"]] = record
     points = {run.id: run.point for run in results.finished}
     single: dict[Group, dict[tuple[int, str], Record]] = {}
-    for record in runs.iter_rows(named=True):
+    for record in runs:
         place = record["seed"], points[record["run"]]
         single.setdefault(tuple(record[key] for key in keys), {})[place] = record
     ordered = sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True)))
@@ -134,7 +77,7 @@ def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str |
         if values != reference and not (mark(values) or mark(reference)):
             others = single.get(reference, {})
             pairs[values] = [(own, others[at]) for at, own in single[values].items() if at in others]
-    matches = matched(results, pairs, by_class="class" in keys)
+    matches = {} if baseline is None else matched(results, pairs, by_class="class" in keys)
     rows = [
         replace(
             _row(dict(zip(keys, values, strict=True)), groups[values], single[values].values(), matches.get(values)),
@@ -150,11 +93,19 @@ def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str |
         by=keys,
         baseline=baseline,
         rows=rows,
-        several_runs=len(table) < len(runs),
-        same_flows=same_flows_of(results),
+        several_runs=len(seeds) < len(runs),
+        same_flows=found is None and same_flows_of(results),
         family=max((corrected(family) for family in families.values()), default=0),
-        without_flows=_without_flows(results, set(runs["run"])),
+        without_flows=_without_flows(results, {record["run"] for record in runs}),
     )
+
+
+def _computed(results: Runs, keys: Sequence[str]) -> tuple[list[Record], list[Record]]:
+    """One record per group and run, and one per group and seed, from the rows of flows."""
+    from .group_values import over_runs, per_run
+
+    runs = per_run(results, keys)
+    return list(runs.iter_rows(named=True)), list(over_runs(runs, keys).iter_rows(named=True))
 
 
 def _row(
@@ -197,8 +148,8 @@ def _sweep_order(results: Runs, keys: Sequence[str]) -> dict[str, Any]:
         "point": results.points,
         "class": ["mouse", "short", "rabbit", "elephant", "long"],
     }
-    runs = results.run_table()
-    listed |= {key: runs[column(key)].to_list() for key in results.keys}
+    runs = results.run_columns()
+    listed |= {key: runs[column(key)] for key in results.keys}
 
     def rank(key: str) -> Any:
         positions: dict[str, int] = {}

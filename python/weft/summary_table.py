@@ -1,15 +1,18 @@
 """The comparison table: means, intervals and paired differences by group of flows."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
 from .labels import column, short_key, show
 from .metrics import METRIC_KEYS, METRICS, Metric
 from .statistics import Estimate
 from .steadiness import Mark
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAMED = 5
 """Maximum number of marked groups that are named."""
@@ -65,7 +68,7 @@ class Summary:
     several_runs: bool
     """Whether some group has several runs of one seed."""
     same_flows: bool
-    """Whether runs that are compared have the same flows; else only their seed is the same."""
+    """Whether runs that are compared have the same flows; else only their seed is the same, or nothing is compared."""
     family: int
     """Differences at a point for whose number their p-values are adjusted; the largest of all points."""
     without_flows: list[str]
@@ -119,6 +122,8 @@ class Summary:
 
         With a baseline also the paired difference, `<key>_diff…`, and the ratio, `<key>_ratio…`.
         """
+        import polars as pl
+
         records = []
         for row in self.rows:
             record: dict[str, Any] = {column(key): value for key, value in row.group.items()}

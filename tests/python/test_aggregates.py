@@ -17,9 +17,11 @@ from weft import Results, aggregates, extracts, paths
 from weft.cached_tables import ENTRY, CachedTables
 from weft.content import Content
 from weft.extracts_links import link_series
-from weft.metrics import METRICS
+from weft.flow_metrics import VALUES
+from weft.metrics import METRIC_KEYS
 from weft.reporting import details
-from weft.statistics import ecdf, ecdf_of_counts, estimate
+from weft.samples import ecdf, ecdf_of_counts
+from weft.statistics import estimate
 from weft.summary import summarise
 
 EXTRACTS = ("completion_curves", "throughput_over_time", "largest_queue", "queue_exceedance", "link_use")
@@ -83,7 +85,7 @@ def test_metrics_of_runs_are_those_computed_from_all_rows_at_once(tmp_path, monk
             direct = flows.group_by(keys, maintain_order=True).agg(
                 pl.len().alias("flows"),
                 pl.col("fct_ps").count().alias("finished"),
-                *(metric.aggregate.alias(metric.key) for metric in METRICS),
+                *(VALUES[key].alias(key) for key in METRIC_KEYS),
             )
             assert kept.drop("identity", "untimed", strict=False).equals(direct)
         queues = found.series("queue_bytes", measured=True).filter(pl.col("value") > 0)

@@ -15,7 +15,7 @@ from weft import Results, ResultsError, Scenario
 from weft.content import Content
 from weft.labels import short_key, show
 from weft.metrics import METRICS
-from weft.statistics import QUANTILE, quantile
+from weft.samples import QUANTILE, quantile
 from weft.summary import summarise
 
 

@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from weft.difference import difference
-from weft.statistics import (
-    Estimate,
-    Estimates,
-    ecdf,
-    estimate,
-    paired_difference,
-    paired_ratio,
-    quantile,
-    relative_difference,
-    slope,
-)
+from weft.samples import Estimates, ecdf, quantile, slope
+from weft.statistics import Estimate, estimate, paired_difference, paired_ratio, relative_difference
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 

@@ -10,9 +10,10 @@ from scipy import stats
 import sample
 from weft import Results, ResultsError, quantity
 from weft.difference import difference
+from weft.group_values import per_seed
 from weft.metrics import METRICS
 from weft.reporting import write
-from weft.summary import per_seed, summarise
+from weft.summary import summarise
 
 SMALL = {"flows": 60, "samples": 4}
 

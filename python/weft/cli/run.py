@@ -21,7 +21,7 @@ from .dask import Dask, connected
 from .live import reading, shown
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..runs import Runs
 
 _LISTED = 5
 
@@ -143,10 +143,10 @@ def run(
     _report_captures(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
-    from ..results import Results
+    from ..runs import Runs
     from .show import warn_of_runs
 
-    results = Results(folder)
+    results = Runs(folder)
     if quiet:
         warn_of_runs(results, said=warnings)
         return
@@ -220,7 +220,7 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
     return compared
 
 
-def _show_table(results: Results, baseline: str | None) -> list[str]:
+def _show_table(results: Runs, baseline: str | None) -> list[str]:
     """Print the comparison; return the schemes that could serve as baseline, none if there is one already."""
     from .. import paths
     from ..summary import summarise
@@ -229,7 +229,7 @@ def _show_table(results: Results, baseline: str | None) -> list[str]:
 
     results = results.comparing(baseline)
     with reading(shell.err) as results.watch:
-        summary = summarise(results, baseline=baseline)
+        summary = summarise(results, baseline=baseline, stored=True)
         collectives = paths.collectives(results, summary.baseline)
     if baseline is None:
         warn_of_baseline(results)
@@ -253,10 +253,10 @@ def completed(again: str) -> str:
 
 def _finished(folder: Path) -> tuple[int, int] | None:
     """Number of finished runs and of all runs in a result directory; None if it is not one yet."""
-    from ..results import Results
+    from ..runs import Runs
 
     try:
-        results = Results(folder)
+        results = Runs(folder)
         return len(results.finished), len(results.runs)
     except ResultsError:
         return None

@@ -18,7 +18,7 @@ from . import shell
 from .live import reading
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..runs import Runs
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
 Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
@@ -184,9 +184,9 @@ _WARNED = 5
 """Maximum number of warnings of runs that are printed."""
 
 
-def warn_of_runs(results: Results, said: Collection[str] = ()) -> None:
+def warn_of_runs(results: Runs, said: Collection[str] = ()) -> None:
     """Print the warnings of finished runs, such as of a deadlock, but not those `said` before."""
-    heads = results.aggregates.heads().values()
+    heads = results.heads().values()
     counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())) if text not in said)
     for warning, count in list(counts.items())[:_WARNED]:
         text = visible(" ".join(warning.splitlines()))
@@ -195,7 +195,7 @@ def warn_of_runs(results: Results, said: Collection[str] = ()) -> None:
         shell.warn(f"and {len(counts) - _WARNED} more; `{shell.typed('report', results.path)}` shows all")
 
 
-def warn_of_baseline(results: Results) -> None:
+def warn_of_baseline(results: Runs) -> None:
     """Warn if no finished run has the scenario's baseline."""
     if results.ignored_baseline:
         shell.warn(results.ignored_baseline)

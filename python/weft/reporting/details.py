@@ -217,7 +217,7 @@ class Details:
         """The events of the first run at a point."""
         results = self._content.results
         first = next(run.id for run in results.finished if run.point == point)
-        return results.aggregates.heads()[first].get("events") or []
+        return results.heads()[first].get("events") or []
 
     def _flows(self, point: str) -> dict[str, Any]:
         """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""

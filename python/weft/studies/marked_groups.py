@@ -31,7 +31,7 @@ def marked_groups(parts: Mapping[str, Results]) -> list[MarkedGroup]:
     for name, part in parts.items():
         if not part.finished:
             continue
-        heads = part.aggregates.heads()
+        heads = part.heads()
         runs: dict[tuple[str, str], list[str]] = {}
         for run in part.finished:
             runs.setdefault((run.scheme, run.point), []).append(run.id)

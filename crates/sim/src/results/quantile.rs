@@ -1,4 +1,4 @@
-//! The definition of a quantile in results; `weft.statistics.quantile` is the same in Python.
+//! The definition of a quantile in results; `weft.samples.quantile` is the same in Python.
 
 /// The `share` quantile (0 to 1) of `sorted`, interpolated linearly between the two nearest values: type 7
 /// of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and R. `None` if empty.

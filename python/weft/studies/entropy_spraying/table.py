@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from ...results import Results
-from ...statistics import QUANTILE
+from ...samples import QUANTILE
 from .setups import ANSWER_BITS, DELAY_S, RATE_BPS
 
 SCHEMA: dict[str, Any] = {

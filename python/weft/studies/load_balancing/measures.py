@@ -9,7 +9,7 @@ import polars as pl
 
 from ...results import Results
 from ...run import Run
-from ...statistics import QUANTILE
+from ...samples import QUANTILE
 from .own import ELEPHANT_BPS
 from .survey import PACKET_ON_WIRE, SEGMENT, TITLES
 

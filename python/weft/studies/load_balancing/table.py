@@ -8,7 +8,7 @@ import polars as pl
 from ...paths import mean_entries, sampled
 from ...reduction import TABLE_SIZES
 from ...results import Results
-from ...statistics import QUANTILE
+from ...samples import QUANTILE
 from ..marked_groups import marked_groups
 from .survey import TITLES
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ...statistics import Estimate, estimate, slope
+from ...samples import slope
+from ...statistics import Estimate, estimate
 from ..outcome import StudyRow
 from ..rows import beside, decided, not_measured, row, uneven
 from .scenarios import LINK_BPS, PACKET_ON_WIRE, SEGMENT, TRANSPORTS

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from ...group_values import per_seed
 from ...results import Results
-from ...summary import per_seed
 
 SCHEMA = {
     "kind": pl.String,

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ...results import Results
-from ...statistics import QUANTILE
+from ...samples import QUANTILE
 from .setups import ANSWER_BITS, DELAY_S, FRAMED, LINE_BPS, OVERSUBSCRIPTION, PACKET, RATE_BPS
 
 BALANCE: dict[str, Any] = {

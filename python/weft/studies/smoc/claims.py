@@ -6,7 +6,8 @@ as a share of the links' rate: of 1500-byte IP packets, 1448 bytes are applicati
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...statistics import Estimate, estimate, paired_difference, quantile
+from ...samples import quantile
+from ...statistics import Estimate, estimate, paired_difference
 from ..outcome import StudyRow, Verdict
 from ..rows import not_measured, row, spelled
 from .setup import SMOC, SPANNING_TREE, SUBFLOWS

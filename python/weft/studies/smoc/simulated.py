@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...results import Results
+from ...samples import quantile
 from ...scenario import Scenario
-from ...statistics import estimate, quantile
+from ...statistics import estimate
 from ..base import Simulated, Study
 from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured
