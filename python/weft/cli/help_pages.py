@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
+from . import plain_values
+
 
 def _joined(text: str | None) -> str | None:
     """Paragraphs as one line each, which Typer would not join; indented lines stay apart.
@@ -18,8 +20,9 @@ def _joined(text: str | None) -> str | None:
 
 
 def _bare(parameters: list[Any]) -> list[Any]:
-    """The parameters, with an empty metavar for flags instead of ``<bool>``."""
+    """The parameters, with an empty metavar for flags instead of ``<bool>``, and quick with plain values."""
     for parameter in parameters:
+        plain_values.prefer(parameter)
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
     return parameters
