@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import _weft
 from .errors import OutputError
 from .labels import plural
-from .topology import Fabric, read_text
+from .user_files import read_text
 
 if TYPE_CHECKING:
     from .results import Results
+    from .topology import Fabric
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,8 @@ class Scenario:
 
     def fabric(self) -> Fabric:
         """Its fabric."""
+        from .topology import Fabric
+
         return Fabric.from_json(json.loads(_weft.fabric(*self.source, True)))
 
     def run(

@@ -12,12 +12,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from . import _weft, bundle
+from . import _weft
 from .catalogue import controller_settings
 from .errors import ScenarioError
 from .files import write_text
 from .graph import Graph, Link, Node
 from .labels import plural
+from .user_files import read_text
 
 PATHS: int = controller_settings()["paths"]["default"]
 """The number of paths in a set by default: the controller's."""
@@ -239,18 +240,3 @@ def scenario_text(path: Path, sets: Sequence[str] = ()) -> str | None:
     if sets:
         raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
     return None
-
-
-def read_text(path: Path) -> str:
-    """The text of a user's file, without the byte order mark that editors on Windows write.
-
-    Raises:
-        ScenarioError: It cannot be read; the message gives the reason.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
-    except OSError as error:
-        own = "\n  try: `weft scenarios` copies Weft's scenarios here" if bundle.holds(path) else ""
-        raise ScenarioError(f"{path}: {error.strerror or error}{own}") from None

@@ -1,15 +1,15 @@
 """The live display of a sweep: one bar for all runs, one line per active run, rates and time left."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +17,9 @@ from rich.text import Text
 from .. import quantity
 from ..labels import plural, visible
 from ..progress import Tracker
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _PLAIN_SECONDS = 10.0
 """Interval between lines when the output is not a terminal."""
@@ -88,6 +91,8 @@ def shown(
         return
     view = View(title, tracker, clock)
     if console.is_terminal:
+        from rich.live import Live
+
         with Live(view, console=console, refresh_per_second=5, transient=True):
             yield tracker, tracker.feed
         return
@@ -135,19 +140,20 @@ def reading(
     Work that takes longer than `PATIENCE` is drawn as a bar with the time left; without a terminal, it prints a line
     every few seconds.
     """
-    columns = (TextColumn("{task.description}"), BarColumn(_BAR), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True)
+    bar: Progress | None = None
     began: dict[str, float] = {}
     tasks: dict[str, TaskID] = {}
     printed = 0.0
 
     def feed(what: str, done: float, total: float) -> None:
-        nonlocal printed
+        nonlocal bar, printed
         now = clock()
         start = began.setdefault(what, now)
         if now - start < PATIENCE and what not in tasks:
             return
         if console.is_terminal:
+            if bar is None:
+                bar = _bar(console)
             if what not in tasks:
                 bar.start()
                 tasks[what] = bar.add_task(visible(what), total=total)
@@ -160,5 +166,12 @@ def reading(
     try:
         yield feed
     finally:
-        if tasks:
+        if bar is not None:
             bar.stop()
+
+
+def _bar(console: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(_BAR), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True)

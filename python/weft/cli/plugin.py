@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from .. import catalogue, plugins
 from . import shell
 
 Plugins = Annotated[
@@ -22,7 +21,11 @@ Plugins = Annotated[
 
 def load(paths: Sequence[Path] | None, *, quiet: bool = False) -> None:
     """Load plugins and say so."""
-    for path in paths or []:
+    if not paths:
+        return
+    from .. import catalogue, plugins
+
+    for path in paths:
         name = plugins.load_plugin(path, quiet=quiet)
         if not quiet:
             kind = "scheme" if any(entry["name"] == name for entry in catalogue.schemes()) else "congestion controller"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._weft import GatePlan, ScenarioError
-from ..topology import read_text, scenario_text
+from ..topology import scenario_text
+from ..user_files import read_text
 from .errors import TagForwardError
 
 _FIRST = ipaddress.IPv4Address("10.0.0.1")
