@@ -3,15 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from .run import SUMMARY, Run, decoded, read_text
+from .run import decoded, read_text
 
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
-
-
-def of(run: Run) -> dict[str, Any]:
-    """The head of a finished run. Raises `ResultsError` if its summary cannot be read."""
-    return read(run.path / SUMMARY)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -51,6 +51,7 @@ class Runs:
         self.watch: Watch = _ignore
         """Called while large results are read; see `weft.aggregates.Watch`."""
         self._asked: str | None = None
+        self._read: dict[Path, dict[str, Any]] = {}
         index = self.path / "sweep.json"
         if not index.is_file():
             what = "is not a result directory (no sweep.json)" if self.path.exists() else "does not exist"
@@ -186,7 +187,13 @@ class Runs:
         runs = self.at_least_one()
         if sum(run.status(SUMMARY).st_size for run in runs) > DIRECT:
             return self.aggregates.heads()
-        return {run.id: heads.of(run) for run in runs}
+        return {run.id: self._head(run.path / SUMMARY) for run in runs}
+
+    def _head(self, path: Path) -> dict[str, Any]:
+        """The head in a file, read once."""
+        if path not in self._read:
+            self._read[path] = heads.read(path)
+        return self._read[path]
 
     @cached_property
     def _summaries(self) -> dict[str, dict[str, Any]]:
@@ -265,7 +272,7 @@ class Runs:
         for entry in entries:
             path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / SUMMARY
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
-                return str(heads.read(path)["scheme"]["name"])
+                return str(self._head(path)["scheme"]["name"])
         return "scheme"
 
 

@@ -18,7 +18,7 @@ import typer
 
 import sample
 from tiny import TINY
-from weft.cli import app, shell
+from weft.cli import app, registry, shell
 from weft.cli.help_pages import _joined
 from weft.emulation import sweep
 from weft.errors import OutputError, ResultsError
@@ -422,6 +422,24 @@ def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_tak
     command = [sys.executable, "-c", script, *arguments.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_run_without_a_baseline_imports_neither_libraries_of_tables_nor_other_commands(tiny, tmp_path):
+    script = (
+        "import sys\nfrom weft.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "print('imported:', *sys.modules)"
+    )
+    options = ["--seeds", "1", "--jobs", "1", "--threads", "1"]
+    command = [sys.executable, "-c", script, "run", str(tiny), "-o", str(tmp_path / "results"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    table, _, modules = done.stdout.partition("imported:")
+    assert "Mean FCT" in table
+    imported = set(modules.split())
+    libraries = {"polars", "numpy", "scipy", "pydantic", "asyncio", "aiohttp", "duckdb", "vl_convert", "tomllib"}
+    commands = {f"weft.cli.{entry.module}" for entry in registry.ENTRIES.values()} - {"weft.cli.run", "weft.cli.show"}
+    own = {f"weft.{name}" for name in ("results", "aggregates", "rows", "query", "reporting", "figures", "topology")}
+    assert not imported & (libraries | commands | own)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sample
-from weft import Results, ResultsError, quantity
+from weft import Results, ResultsError, quantity, stored_values
 from weft.difference import difference
 from weft.group_values import per_seed
 from weft.metrics import METRICS
@@ -263,3 +263,20 @@ def test_where_the_compared_value_changes_the_flows_a_point_is_named_with_it(wef
     rewrite(found, NOT_MEASURED, traffic__load=0.2, traffic__sizes="data-mining")
     said = "load 0.2, ecmp sizes=data-mining: no flow started in the measurement window"
     assert said in weft("summary", found.path).stdout.splitlines()
+
+
+def test_without_a_baseline_the_stored_values_of_classes_make_the_same_table(engine_results):
+    stored, computed = (summarise(engine_results, stored=own) for own in (True, False))
+    assert stored_values.per_run(engine_results, ["class", "scheme"])
+    assert [(row.group, row.seeds, row.flows, row.finished, row.least) for row in stored.rows] == [
+        (row.group, row.seeds, row.flows, row.finished, row.least) for row in computed.rows
+    ]
+    for one, other in zip(stored.rows, computed.rows, strict=True):
+        for metric in METRICS:
+            means = [row.estimates[metric.key].mean for row in (one, other)]
+            assert means[0] == pytest.approx(means[1], rel=1e-12), metric.key
+
+
+def test_values_are_computed_where_the_stored_ones_do_not_suffice(engine_results):
+    assert stored_values.per_run(engine_results, ["scheme"]) is None, "all classes together"
+    assert stored_values.per_run(engine_results, ["class"]) is None, "several schemes per seed"
