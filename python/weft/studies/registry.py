@@ -14,6 +14,7 @@ from .smoc.simulated import Smoc
 from .tag_and_forward import TagAndForward
 from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
+from .uet_validation import UetValidation
 
 ALL: tuple[Study, ...] = (
     Collectives(),
@@ -27,6 +28,7 @@ ALL: tuple[Study, ...] = (
     TagAndForward(),
     TcpPath(),
     TcpPathEmulated(),
+    UetValidation(),
 )
 """All studies."""
 

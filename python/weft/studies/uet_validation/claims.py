@@ -1,0 +1,39 @@
+"""The rows of the study and how each is decided: pure functions of `table.SCHEMA`.
+
+A row holds if the mean over seeds of the completion time is at or below the limit of uet-htsim's list.
+"""
+
+import polars as pl
+
+from ...statistics import estimate
+from ..outcome import StudyRow
+from ..rows import beside, not_measured, row
+from . import published, rules
+from .published import Limit
+
+LAST = "{title}: last flow within {limit:g} us"
+WATCHED = "{title}: within {limit:g} us"
+UNIT = "us"
+
+
+def judge(table: pl.DataFrame) -> list[StudyRow]:
+    """The rows of both lists in their order."""
+    return [_judged(table.filter(pl.col("setup") == limit.setup), limit) for limit in published.LIMITS]
+
+
+def _judged(table: pl.DataFrame, limit: Limit) -> StudyRow:
+    ident, claim = limit.ident, (LAST if limit.of == "last" else WATCHED).format(title=limit.title, limit=limit.limit)
+    if table["unfinished"].sum():
+        return not_measured(ident, claim, UNIT, "some flows did not finish")
+    found, theirs = estimate(table[limit.of]), estimate(limit.htsim)
+    if found is None or theirs is None:
+        return not_measured(ident, claim, UNIT, f"no run of set-up {limit.setup}")
+    holds = found.mean <= limit.limit
+    worst = max(table[limit.of])
+    notes = [
+        f"uet-htsim {theirs.mean:.1f} us ({100 * (found.mean / theirs.mean - 1):+.1f} %)",
+        f"worst of {found.n} seeds {worst:.1f} us" if found.n > 1 else "one seed",
+    ]
+    if ident in rules.NOT_EXPRESSED:
+        return beside(ident, claim, found, UNIT, [f"no verdict: {rules.NOT_EXPRESSED[ident]}", *notes])
+    return row(ident, claim, holds, found, UNIT, notes if holds else [*notes, rules.DECIDING.get(ident, "")])

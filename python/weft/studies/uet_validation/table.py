@@ -1,0 +1,47 @@
+"""Completion times of the study's runs, as one table: a row for each set-up and seed."""
+
+from typing import Any
+
+import polars as pl
+
+from ...results import Results
+from .networks import DELAY_PS, RATE_BPS
+
+ANSWER_PS = 46 * 8 * 10**12 // RATE_BPS
+"""Time to send an answer of 46 bytes."""
+WATCHED = ("h1", "h0")
+"""Source and destination of the flow with a limit of its own."""
+
+SCHEMA: dict[str, Any] = {
+    "setup": pl.String,
+    "seed": pl.Int64,
+    "last": pl.Float64,
+    "watched": pl.Float64,
+    "unfinished": pl.Int64,
+    "retransmissions": pl.Int64,
+    "timeouts": pl.Int64,
+}
+"""`last` and `watched`: completion of the last and of the `WATCHED` flow at the sender, in microseconds."""
+
+
+def gather(results: dict[str, Results]) -> pl.DataFrame:
+    """The table (`SCHEMA`) of the results of the study's parts."""
+    frames = [_part(name, part) for name, part in results.items()]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
+
+
+def _part(name: str, part: Results) -> pl.DataFrame:
+    # The receiver has the last byte at `fct_ps`; its answer takes the way back.
+    done = (pl.col("fct_ps") + pl.col("hops") * (DELAY_PS + ANSWER_PS)) / 1e6
+    is_watched = (pl.col("src") == WATCHED[0]) & (pl.col("dst") == WATCHED[1])
+    flows = part.scan_flows(measured=False).with_columns(done.alias("us"))
+    found = flows.group_by("run").agg(
+        pl.col("us").max().alias("last"),
+        pl.col("us").filter(is_watched).max().alias("watched"),
+        pl.col("fct_ps").is_null().sum().alias("unfinished"),
+        pl.col("retransmissions").sum(),
+        pl.col("timeouts").sum(),
+    )
+    runs = pl.DataFrame([{"run": run.id, "setup": name, "seed": run.seed} for run in part.finished])
+    joined = runs.join(found.collect(), on="run")
+    return joined.select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
