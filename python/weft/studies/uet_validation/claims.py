@@ -25,14 +25,16 @@ def _judged(table: pl.DataFrame, limit: Limit) -> StudyRow:
     ident, claim = limit.ident, (LAST if limit.of == "last" else WATCHED).format(title=limit.title, limit=limit.limit)
     if table["unfinished"].sum():
         return not_measured(ident, claim, UNIT, "some flows did not finish")
-    found, theirs = estimate(table[limit.of]), estimate(limit.htsim)
-    if found is None or theirs is None:
+    values = table[limit.of].to_list()
+    found = estimate(values)
+    if found is None:
         return not_measured(ident, claim, UNIT, f"no run of set-up {limit.setup}")
     holds = found.mean <= limit.limit
-    worst = max(table[limit.of])
+    theirs = limit.htsim
     notes = [
-        f"uet-htsim {theirs.mean:.1f} us ({100 * (found.mean / theirs.mean - 1):+.1f} %)",
-        f"worst of {found.n} seeds {worst:.1f} us" if found.n > 1 else "one seed",
+        f"{found.n} seeds: {min(values):.1f} to {max(values):.1f} us",
+        f"uet-htsim {theirs.mean:.1f} us, {theirs.seeds} seeds: {theirs.least:.1f} to {theirs.greatest:.1f} us "
+        f"({100 * (found.mean / theirs.mean - 1):+.1f} %)",
     ]
     if ident in rules.NOT_EXPRESSED:
         return beside(ident, claim, found, UNIT, [f"no verdict: {rules.NOT_EXPRESSED[ident]}", *notes])

@@ -8,7 +8,7 @@ import polars as pl
 from ...figures.layers import Layers, axis, end, estimates, faceted, guide, names_of, of_scheme
 from ...figures.paper import write
 from ...palette import styles
-from ...statistics import estimate
+from ...statistics import Estimate, estimate
 from . import published
 
 OURS, THEIRS = "Weft", "uet-htsim"
@@ -23,7 +23,7 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
     rows = []
     for limit in published.LIMITS:
         ours = estimate(table.filter(pl.col("setup") == limit.setup)[limit.of])
-        for name, value in ((OURS, ours), (THEIRS, estimate(limit.htsim))):
+        for name, value in ((OURS, ours), (THEIRS, Estimate(limit.htsim.mean, None, None, limit.htsim.seeds))):
             relative = None if value is None else value.scaled(1 / limit.limit)
             label = f"{limit.ident} {limit.title}"
             rows += estimates([(label, relative)], scheme=name, panel=PANELS[limit.ident[0]])

@@ -36,7 +36,7 @@ class Network:
 
     @property
     def thresholds(self) -> tuple[int, int]:
-        """The queues in packets, without the one being sent, from which packets are marked, and all are."""
+        """The queues in packets from which packets are marked, and all are."""
         return ceil(0.2 * self.queue), ceil(0.8 * self.queue)
 
 
@@ -59,8 +59,9 @@ def timeout_ps(queue: int) -> int:
 def ports(network: Network, queue: int) -> str:
     """The keys of `[fabric]` for its ports, with a queue of that many packets.
 
-    uet-htsim's queue contains the packet being sent, Weft's does not; its thresholds are for the packets behind one
-    that leaves, Weft's include it.
+    uet-htsim's queue contains the packet being sent, Weft's does not. uet-htsim decides about a mark when a packet has
+    been sent, by the packets behind it; Weft when its transmission starts, by these and the packet itself. At a busy
+    port, one packet joins meanwhile: the thresholds are the same.
     """
     low, high = network.thresholds
     return f"""\
@@ -87,4 +88,4 @@ red = {_marks(low, high)}
 
 
 def _marks(low: int, high: int) -> str:
-    return f'{{ kmin = "{low + PACKET} B", kmax = "{high + PACKET} B", at = "dequeue" }}'
+    return f'{{ kmin = "{low} B", kmax = "{high} B", at = "dequeue" }}'

@@ -1,6 +1,7 @@
 """The traffic of the validation lists as tables of a scenario. All flows start at once.
 
-uet-htsim reads fixed matrices. The permutations are drawn here by the seed; the other flows are the same in each run.
+uet-htsim reads fixed matrices. The large permutations are drawn here by the seed; the other flows are the same in each
+run.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,11 @@ pairs = "permutation"
 arrivals = "at-once"
 flows = {hosts}
 sizes = {{ fixed = "{LONG}" }}"""
+
+
+def shift() -> str:
+    """Each of 16 hosts sends to the fifth one after it: all flows leave their pods, as in the list's permutation."""
+    return _listed((source, (source + 5) % 16, LONG) for source in range(16))
 
 
 def incast(hosts: int, size: str) -> str:
