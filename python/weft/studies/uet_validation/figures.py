@@ -28,7 +28,7 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
             label = f"{limit.ident} {limit.title}"
             rows += estimates([(label, relative)], scheme=name, panel=PANELS[limit.ident[0]])
     x = axis("mean", "completion time / limit", "number", domainMin=0)
-    y = names_of("x")
+    y = names_of("x", axis={"labelLimit": 300})
     colours = of_scheme((OURS, THEIRS), "color")
     layers: Layers = [
         guide("x", 1),

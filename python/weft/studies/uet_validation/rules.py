@@ -6,7 +6,7 @@ NOT_EXPRESSED: dict[str, str] = {
 """Rows without a verdict: the part of their set-up that Weft cannot express."""
 
 DECIDING: dict[str, str] = {
-    "U5": "the least window of 1023 senders is a packet each, and the queue holds 43; headers of cut packets share the "
+    "U5": "the least window of 1023 senders is a packet each, the queue holds 43, and headers of cut packets share the "
     "receiver's link",
     "U9": "four flows of 2 MB share 325 Gbps into the pod of the slow link: 200 us, and a round trip of 14 us",
     "B2": "oblivious senders do not avoid marked paths, and in queues of 500 packets those packets wait that shorter "
