@@ -22,7 +22,7 @@ def world(**changes):
         factor = changes.get(setup.name.replace("-", "_"), 0.9)
         times = {of: [factor * limit.limit for limit in own if limit.of == of] for of in ("last", "watched")}
         rows += [
-            {"setup": setup.name, "seed": seed, "unfinished": 0, "retransmissions": 0, "timeouts": 0}
+            {"setup": setup.name, "seed": seed, "unfinished": 0}
             | {of: min(found) + 0.01 * seed if found else None for of, found in times.items()}
             for seed in range(1, 5)
         ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...results import Results
 from ..base import Part, Simulated, Study
 from ..outcome import Outcome, Size
-from . import claims, setups
+from . import claims, published, setups
 from .table import gather
 
 
@@ -28,7 +28,7 @@ class UetValidation(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """The rows of the sender list, then of the load-balancing list."""
-        return Outcome(claims.judge(gather(results)), [])
+        return Outcome(claims.judge(gather(results)), [f"uet-htsim's times: commit {published.COMMIT[:7]}"])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Completion times relative to the limits."""

@@ -18,8 +18,6 @@ SCHEMA: dict[str, Any] = {
     "last": pl.Float64,
     "watched": pl.Float64,
     "unfinished": pl.Int64,
-    "retransmissions": pl.Int64,
-    "timeouts": pl.Int64,
 }
 """`last` and `watched`: completion of the last and of the `WATCHED` flow at the sender, in microseconds."""
 
@@ -39,8 +37,6 @@ def _part(name: str, part: Results) -> pl.DataFrame:
         pl.col("us").max().alias("last"),
         pl.col("us").filter(is_watched).max().alias("watched"),
         pl.col("fct_ps").is_null().sum().alias("unfinished"),
-        pl.col("retransmissions").sum(),
-        pl.col("timeouts").sum(),
     )
     runs = pl.DataFrame([{"run": run.id, "setup": name, "seed": run.seed} for run in part.finished])
     joined = runs.join(found.collect(), on="run")
