@@ -2,23 +2,42 @@
 
 import json
 import subprocess
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from .. import _weft, interpreter, ns3, quantity
-from . import shell
+from . import against, shell
+
+_SECONDS = 4.0
+"""Time per case by default."""
+
+
+class Peer(StrEnum):
+    """Simulators that whole commands are compared with."""
+
+    htsim = "htsim"
 
 
 @shell.guarded
 def bench(
     case: Annotated[str | None, typer.Argument(metavar="[CASE]", help="Case to run (default: all).")] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="Approximate time per case.")] = 4.0,
+    seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="Approximate time per case.")] = _SECONDS,
     threads: Annotated[int, typer.Option(min=1, metavar="N", help="Threads within each run.")] = 1,
     model: Annotated[
         bool, typer.Option("--model", help="Print the gain of 2 to 64 threads by a model that counts events.")
     ] = False,
+    peer: Annotated[
+        Peer | None, typer.Option("--against", help="Compare whole runs with another simulator instead; see --htsim.")
+    ] = None,
+    htsim: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --against htsim: a built checkout of uet-htsim, or its programs."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="With --against: runs of each simulator.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
     """Measure the simulator: packet-hops per second, peak memory, ratios to ns-3, to ECMP and to one thread.
@@ -28,13 +47,27 @@ def bench(
     of other schemes alternate with the same case under ECMP; the ratio is CPU time per packet-hop. Cases with several
     threads alternate with one thread; the ratio is elapsed time.
 
+    With --against htsim, both simulators run the same connection matrices on one core, in alternating order. The table
+    has the ratios of CPU time and memory, and whether packets and last completion agree within 3 %. It builds nothing.
+
     [bold]Examples[/bold]
 
       weft bench
       weft bench fat-tree-k4-tcp --json
       weft bench fat-tree-k16-tcp --threads 2
       weft bench fat-tree-k16-tcp --model
+      weft bench --against htsim --htsim ~/uet-htsim
+      weft bench uec-permutation-1024 --against htsim --htsim ~/uet-htsim --rounds 3
     """
+    if peer is not None:
+        if htsim is None:
+            raise shell.fail("--against htsim needs the directory of its programs", "--htsim DIR (docs/speed.md)")
+        if model or threads != 1 or seconds != _SECONDS:
+            raise shell.fail("--against compares whole runs on one thread", "leave out --model, --threads, --seconds")
+        against.compare(htsim, case, rounds, as_json=as_json)
+        return
+    if htsim is not None:
+        raise shell.fail("--htsim has an effect only with --against htsim", "--against htsim")
     known = _weft.bench_cases()
     if case is not None and case not in known:
         raise shell.fail(f"unknown case `{case}`", f"one of {', '.join(known)}")

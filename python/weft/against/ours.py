@@ -1,0 +1,60 @@
+"""Weft's side: a whole `weft run` on one thread, and its outcome."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from .. import interpreter
+from ..results import Results
+from ..run import read_json
+from .cases import Case
+from .errors import PeerError
+from .excerpt import last_lines
+from .outcome import Outcome
+from .process import Usage, measured
+
+_BACK_PS = 1_000_000 + 5_120
+"""Time of an answer of 64 bytes over a link of 100 Gbps and 1 us, in picoseconds."""
+_SCENARIO, _RESULTS, _OUTPUT, _USAGE = "scenario.toml", "results", "output.txt", "usage.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run."""
+
+    usage: Usage
+    """Of the whole command."""
+    engine_seconds: float
+    """CPU time of the engine alone."""
+
+
+def run(case: Case, folder: Path) -> Run:
+    """Run the case in `folder`, which has the matrix. Raises `PeerError` with the end of its output if it fails."""
+    scenario, results, output = folder / _SCENARIO, folder / _RESULTS, folder / _OUTPUT
+    scenario.write_text(case.scenario, encoding="utf-8")
+    command = interpreter.module("weft", "run", str(scenario), "-o", str(results), "--threads", "1", "--jobs", "1")
+    # In this directory, so that Python finds the same Weft as here.
+    with output.open("wb") as file:
+        done = measured(command, folder / _USAGE, file)
+    if done.code != 0:
+        raise PeerError(f"{case.name}: weft run failed with exit code {done.code}{last_lines(output)}", begun=True)
+    (performance,) = read_json(results / "performance.json")
+    return Run(done.usage, float(performance["cpu_seconds"]))
+
+
+def outcome(folder: Path) -> Outcome:
+    """The outcome of the run in `folder`. The answer to a flow's last byte has an idle way back to the source."""
+    flows = Results(folder / _RESULTS).scan_flows(measured=False)
+    acknowledged = pl.col("end_ps") + pl.col("hops") * _BACK_PS
+    row = (
+        flows.select(
+            pl.col("packets_sent").sum().alias("packets"),
+            pl.col("retransmissions").sum().alias("repeated"),
+            acknowledged.max().alias("last_ps"),
+            pl.col("end_ps").is_not_null().sum().alias("finished"),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    return Outcome(row["packets"], row["repeated"], (row["last_ps"] or 0) / 1e6, row["finished"])
