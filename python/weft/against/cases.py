@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from . import matrix
 from .matrix import Matrix
@@ -19,7 +20,6 @@ kind = "fat-tree"
 k = {k}
 rate = "100 Gbps"
 delay = "1 us"
-overhead = "none"
 """
 
 _TRAFFIC = f"""
@@ -31,34 +31,37 @@ name = "ecmp"
 
 [run]
 duration = "{{end}} us"
-seeds = 1
+seeds = [{{seed}}]
 
 [measure]
 interval = "{{end}} us"
 """
 
-# htsim's queues hold 43 packets of 4150 bytes with the one being sent; marks begin at 9 packets that a packet leaves
-# behind, and reach all packets at 35. Weft's limit leaves the packet being sent out, its marks count the packet itself.
+# htsim's queues hold 43 packets with the one being sent; marks begin at 9 packets that a packet leaves behind, and are
+# certain at 35. Weft's limit leaves the packet being sent out, its marks count the packet itself.
 _UEC_PORTS = """\
-queue = "174300 B"
+queue = "174384 B"
 queues = { scheduler = "strict-priority", weights = [1, 1] }
 trim = true
 trim_queue = "356900 B"
-red = { kmin = "41500 B", kmax = "149400 B", at = "dequeue" }
+red = { kmin = "41520 B", kmax = "149472 B", at = "dequeue" }
 """
 
+# Full packets have 4152 bytes (htsim: 4150), cut ones 84, answers 84 (htsim: 64).
 _UEC_HOSTS = """
 [transport]
 protocol = "uec"
 mtu = 4086
-header = 36
+header = 0
+base_rtt = "14022720 ps"
 entropies = 128
 entropy_choice = "oblivious"
 rto = "100656 ns"
 """
 
-# Thresholds of 15 and 12 packets of 4000 bytes. Output queues have no limit.
+# Full packets have 4044 bytes (htsim: 4064), answers 48 (htsim: 64). Thresholds of 15 and 12 times 4000 bytes.
 _ROCE_PORTS = """\
+overhead = "none"
 queue = "1 GB"
 pfc = { xoff = "60 kB", xon = "48 kB" }
 """
@@ -86,7 +89,7 @@ hyper_increase = "10 Gbps"
 
 _NO_DCQCN_HOSTS = 'congestion_control = "off"\n'
 
-_UEC_ARGUMENTS = ("-sender_cc_only", "-load_balancing_algo", "oblivious", "-paths", "128")
+_UEC_ARGUMENTS = ("-sender_cc_only", "-load_balancing_algo", "oblivious", "-paths", "128", "-trimsize", "84")
 _ROCE_ARGUMENTS = ("-strat", "ecmp_host", "-paths", "128", "-pfc_thresholds", "12", "15", "-q", "10000")
 
 
@@ -110,15 +113,14 @@ class Case:
     hosts: str
     """Weft's `[transport]`."""
 
-    @property
-    def scenario(self) -> str:
+    def scenario(self, seed: int) -> str:
         """Weft's scenario."""
-        return _FABRIC.format(k=self.k) + self.ports + _TRAFFIC.format(end=self.end_us) + self.hosts
+        return _FABRIC.format(k=self.k) + self.ports + _TRAFFIC.format(end=self.end_us, seed=seed) + self.hosts
 
-    def command(self, program: str, hosts: int) -> list[str]:
+    def command(self, program: Path, hosts: int, seed: int) -> list[str]:
         """The command line of htsim for a matrix of `hosts` hosts."""
-        nodes = ["-nodes", str(hosts), "-tm", MATRIX, "-end", str(self.end_us)]
-        return [program, *nodes, *self.arguments]
+        varying = {"-nodes": hosts, "-tm": MATRIX, "-end": self.end_us, "-seed": seed}
+        return [str(program), *(str(word) for pair in varying.items() for word in pair), *self.arguments]
 
 
 def _uec(name: str, summary: str, k: int, end_us: int, made: Callable[[], Matrix]) -> Case:

@@ -10,7 +10,7 @@ from pathlib import Path
 from . import ours, theirs
 from .cases import MATRIX, Case
 from .matrix import Matrix
-from .outcome import Agreement, Outcome
+from .outcome import Agreement, Outcome, mean
 from .process import Usage
 
 Notify = Callable[[str, bool], None]
@@ -81,37 +81,36 @@ class Comparison:
 
 def runs(case: Case, rounds: int) -> int:
     """The number of runs that `compare` makes."""
-    return 2 * rounds + (case.program in theirs.SILENCED)
+    return rounds * (3 if case.program in theirs.SILENCED else 2)
 
 
 def compare(case: Case, program: Path, rounds: int, notify: Notify) -> Comparison:
-    """Measure a case. Raises `PeerError` if one of the programs fails."""
+    """Measure a case, each round with a seed of its own. Raises `PeerError` if one of the programs fails."""
     matrix = case.matrix()
     silent = case.program in theirs.SILENCED
     own: list[ours.Run] = []
     usages: list[Usage] = []
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, list[Outcome]] = {"weft": [], "htsim": []}
 
-    def weft() -> None:
+    def weft(seed: int) -> None:
         with _prepared(matrix, f"{case.name}, weft", notify) as folder:
-            own.append(ours.run(case, folder))
-            if len(own) == 1:
-                outcomes["weft"] = ours.outcome(folder)
+            own.append(ours.run(case, seed, folder))
+            outcomes["weft"].append(ours.outcome(folder))
 
-    def htsim() -> None:
+    def htsim(seed: int) -> None:
         with _prepared(matrix, f"{case.name}, htsim", notify) as folder:
-            usages.append(theirs.run(case, program, matrix.hosts, folder, silent=silent))
-            if len(usages) == 1 and not silent:
-                outcomes["htsim"] = theirs.outcome(case, folder)
+            usages.append(theirs.run(case, seed, program, matrix.hosts, folder, silent=silent))
+            if not silent:
+                outcomes["htsim"].append(theirs.outcome(case, folder))
+        if silent:
+            with _prepared(matrix, f"{case.name}, htsim with output", notify) as folder:
+                theirs.run(case, seed, program, matrix.hosts, folder, silent=False)
+                outcomes["htsim"].append(theirs.outcome(case, folder))
 
-    if silent:
-        with _prepared(matrix, f"{case.name}, htsim's results", notify) as folder:
-            theirs.run(case, program, matrix.hosts, folder, silent=False)
-            outcomes["htsim"] = theirs.outcome(case, folder)
-    for number in range(rounds):
-        for run in (weft, htsim) if number % 2 == 0 else (htsim, weft):
-            run()
-    agreement = Agreement(len(matrix.flows), outcomes["weft"], outcomes["htsim"])
+    for seed in range(1, rounds + 1):
+        for run in (weft, htsim) if seed % 2 else (htsim, weft):
+            run(seed)
+    agreement = Agreement(len(matrix.flows), mean(outcomes["weft"]), mean(outcomes["htsim"]))
     return Comparison(case, tuple(map(Round, own, usages)), agreement)
 
 

@@ -29,10 +29,10 @@ class Run:
     """CPU time of the engine alone."""
 
 
-def run(case: Case, folder: Path) -> Run:
+def run(case: Case, seed: int, folder: Path) -> Run:
     """Run the case in `folder`, which has the matrix. Raises `PeerError` with the end of its output if it fails."""
     scenario, results, output = folder / _SCENARIO, folder / _RESULTS, folder / _OUTPUT
-    scenario.write_text(case.scenario, encoding="utf-8")
+    scenario.write_text(case.scenario(seed), encoding="utf-8")
     command = interpreter.module("weft", "run", str(scenario), "-o", str(results), "--threads", "1", "--jobs", "1")
     # In this directory, so that Python finds the same Weft as here.
     with output.open("wb") as file:

@@ -1,5 +1,7 @@
-"""What a simulator says about its run, and whether two of them agree."""
+"""What a simulator says about its runs, and whether two simulators agree."""
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 TOLERANCE = 0.03
@@ -8,21 +10,31 @@ TOLERANCE = 0.03
 
 @dataclass(frozen=True)
 class Outcome:
-    """Totals of one run."""
+    """Totals of one run, or their means over runs."""
 
-    packets: int
+    packets: float
     """Data packets sent, repeated ones included."""
-    repeated: int
+    repeated: float
     """Of these, packets sent again."""
     last_us: float
     """When the last flow was acknowledged at its source, in microseconds."""
     finished: int
-    """Flows that finished."""
+    """Flows that finished; of several runs, in the one with the fewest."""
+
+
+def mean(outcomes: Sequence[Outcome]) -> Outcome:
+    """The mean of runs with different seeds: the last of a thousand flows alone varies by some per cent."""
+    return Outcome(
+        statistics.fmean(one.packets for one in outcomes),
+        statistics.fmean(one.repeated for one in outcomes),
+        statistics.fmean(one.last_us for one in outcomes),
+        min(one.finished for one in outcomes),
+    )
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far Weft's run of `flows` flows is from the other simulator's."""
+    """How far Weft's runs of `flows` flows are from the other simulator's."""
 
     flows: int
     ours: Outcome

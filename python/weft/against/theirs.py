@@ -16,11 +16,11 @@ _NOWHERE = Path("/dev/full")
 _OUTPUT, _USAGE = "output.txt", "usage.json"
 
 
-def run(case: Case, program: Path, hosts: int, folder: Path, *, silent: bool) -> Usage:
+def run(case: Case, seed: int, program: Path, hosts: int, folder: Path, *, silent: bool) -> Usage:
     """Run the case in `folder`, which has the matrix. Raises `PeerError` with the end of its output if it fails."""
     path = _NOWHERE if silent else folder / _OUTPUT
     with path.open("wb") as file:
-        done = measured(case.command(str(program), hosts), folder / _USAGE, file, folder)
+        done = measured(case.command(program, hosts, seed), folder / _USAGE, file, folder)
     if done.code != 0:
         end = "" if silent else last_lines(path)
         raise PeerError(f"{case.name}: {program} failed with exit code {done.code}{end}", begun=True)
