@@ -99,13 +99,12 @@ def compare(case: Case, program: Path, rounds: int, notify: Notify) -> Compariso
 
     def htsim(seed: int) -> None:
         with _prepared(matrix, f"{case.name}, htsim", notify) as folder:
-            usages.append(theirs.run(case, seed, program, matrix.hosts, folder, silent=silent))
-            if not silent:
-                outcomes["htsim"].append(theirs.outcome(case, folder))
+            usage = theirs.run(case, seed, program, matrix.hosts, folder, silent=False)
+            outcomes["htsim"].append(theirs.outcome(case, folder))
         if silent:
-            with _prepared(matrix, f"{case.name}, htsim with output", notify) as folder:
-                theirs.run(case, seed, program, matrix.hosts, folder, silent=False)
-                outcomes["htsim"].append(theirs.outcome(case, folder))
+            with _prepared(matrix, f"{case.name}, htsim silenced", notify) as folder:
+                usage = theirs.run(case, seed, program, matrix.hosts, folder, silent=True)
+        usages.append(usage)
 
     for seed in range(1, rounds + 1):
         for run in (weft, htsim) if seed % 2 else (htsim, weft):

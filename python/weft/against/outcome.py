@@ -4,6 +4,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .. import quantity
+
 TOLERANCE = 0.03
 """The largest relative deviation with which two runs still count as the same work."""
 
@@ -62,7 +64,7 @@ class Agreement:
         for name, outcome in (("Weft", self.ours), ("htsim", self.theirs)):
             if outcome.finished < self.flows:
                 found.append(f"{name} finished {outcome.finished} of {self.flows} flows")
-        for name, deviation in (("packets", self.packets), ("the last completion", self.last)):
+        for name, deviation in (("packets differ", self.packets), ("the last completion differs", self.last)):
             if abs(deviation) > TOLERANCE:
-                found.append(f"{name} {'differs' if name.startswith('the') else 'differ'} by {deviation * 100:+.1f} %")
+                found.append(f"{name} by {quantity.change(deviation)}")
         return found

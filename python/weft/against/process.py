@@ -11,6 +11,9 @@ from typing import IO
 
 from . import meter
 
+_LOOK_SECONDS = 0.5
+"""Between two looks at signals."""
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -43,9 +46,18 @@ def measured(command: list[str], report: Path, output: IO[bytes], cwd: Path | No
         start, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
     )
     try:
-        code = process.wait()
+        code = _end(process)
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise
     return Done(code, Usage(**json.loads(report.read_text(encoding="utf-8"))))
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the end; return the exit code. A signal at another thread does not interrupt a wait without a limit."""
+    while True:
+        try:
+            return process.wait(_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,6 +1,7 @@
 """`weft bench --against htsim`: the table of ratios to a uet-htsim that the user has built."""
 
 import itertools
+import signal
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,8 @@ def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) ->
     from ..against import comparison, program
     from ..against.rows import row
 
+    # Both simulators end with this process, also if a service manager stops it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     found = program.opened(directory)
     chosen = _chosen(found, directory, name)
     total = sum(comparison.runs(case, rounds) for case, _ in chosen)
