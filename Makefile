@@ -31,7 +31,7 @@ LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPP
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
 	test-computing test-waiting test-crates test-daemons test-networks test-commands \
-	format bench bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
+	format bench bench-htsim bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
 	parity deb deb-weft wheel sdist check-wheel project \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
@@ -196,6 +196,10 @@ parity: $(VENV)/.dev $(VENV)/.emulation ## compare the Linux switch with a Linux
 
 bench: build ## benchmark the simulator: packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
+
+bench-htsim: build ## compare CPU time and memory with a uet-htsim that is built: HTSIM=DIR (an hour; BENCH="--rounds 1"); writes the tables of docs/speed.md and README.md
+	$(WEFT) bench --against htsim --htsim "$(HTSIM)" --json $(BENCH) > target/htsim.json
+	$(PYTHON) scripts/speed_tables.py docs/speed.md README.md < target/htsim.json
 
 bench-paths: $(VENV)/.dev $(VENV)/.weft ## benchmark path sets against NetworkX (10 minutes; as root on a reserved core; BENCH="--quick" for a short run)
 	cargo build --release --quiet -p weft-fabric --example path_sets

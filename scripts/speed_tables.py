@@ -1,0 +1,103 @@
+"""Writes the tables of ratios into pages, from the JSON of `weft bench --against htsim --json`.
+
+`python scripts/speed_tables.py docs/speed.md README.md < RESULTS`: replaces the text between the lines
+`<!-- htsim: begin -->` and `<!-- htsim: end -->` of each page; README gets the short table. Several outputs may follow
+each other.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from weft import quantity
+
+BEGIN, END = "<!-- htsim: begin -->\n", "<!-- htsim: end -->\n"
+SHORT = "README.md"
+"""The page with the short table."""
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    """The rows of one or more JSON lists."""
+    decoder, found = json.JSONDecoder(), []
+    while text := text.lstrip():
+        part, end = decoder.raw_decode(text)
+        found += part
+        text = text[end:]
+    return found
+
+
+def _ratio(row: dict[str, Any]) -> str:
+    return quantity.ratio(row["ratio"]) + ("" if row["comparable"] else " †")
+
+
+def long_table(found: list[dict[str, Any]]) -> str:
+    """All measurements."""
+    head = (
+        "workload",
+        "rounds",
+        "htsim",
+        "`weft run`",
+        "its engine",
+        "ratio (range)",
+        "memory: htsim, Weft",
+        "packets",
+        "last flow",
+    )
+    cells = [
+        (
+            f"{row['summary']} (`{row['case']}`)",
+            str(len(row["rounds"])),
+            quantity.seconds(row["htsim_seconds"]),
+            quantity.seconds(row["weft_seconds"]),
+            quantity.seconds(row["weft_engine_seconds"]),
+            f"**{_ratio(row)}** ({quantity.span((row['ratio_min'], row['ratio_max']), quantity.ratio)})",
+            f"{quantity.size(row['htsim_memory'])}, {quantity.size(row['weft_memory'])}",
+            quantity.change(row["packets_deviation"]),
+            quantity.change(row["last_deviation"]),
+        )
+        for row in found
+    ]
+    return _markdown(head, cells)
+
+
+def short_table(found: list[dict[str, Any]]) -> str:
+    """Ratios only."""
+    head = ("workload", "faster than uet-htsim", "engine alone", "less memory")
+    cells = [
+        (
+            row["summary"],
+            f"{_ratio(row)} times",
+            f"{quantity.ratio(row['htsim_seconds'] / row['weft_engine_seconds'])} times",
+            f"{quantity.ratio(row['memory_ratio'])} times",
+        )
+        for row in found
+    ]
+    return _markdown(head, cells)
+
+
+def _markdown(head: tuple[str, ...], cells: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *cells]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def replaced(page: str, table: str) -> str:
+    """The page with this table between its marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page needs the lines {BEGIN.strip()} and {END.strip()}")
+    return before + begin + table + end + after
+
+
+def main(pages: list[str], text: str) -> None:
+    """Replace the tables of these pages."""
+    found = rows(text)
+    for name in pages:
+        path = Path(name)
+        table = short_table(found) if path.name == SHORT else long_table(found)
+        path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], sys.stdin.read())

@@ -1,0 +1,48 @@
+"""``scripts/speed_tables.py`` writes the tables of ratios into pages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import speed_tables
+
+ROW = {
+    "case": "uec-two",
+    "summary": "UEC, two hosts",
+    "comparable": True,
+    "ratio": 9.5,
+    "ratio_min": 9.4,
+    "ratio_max": 9.6,
+    "weft_seconds": 1.0,
+    "weft_engine_seconds": 0.5,
+    "htsim_seconds": 9.5,
+    "weft_memory": 160e6,
+    "htsim_memory": 320e6,
+    "memory_ratio": 2.0,
+    "packets_deviation": 0.001,
+    "last_deviation": -0.02,
+    "rounds": [{}, {}],
+}
+PAGE = f"before\n{speed_tables.BEGIN}old\n{speed_tables.END}after\n"
+
+
+def test_the_tables_of_both_pages_are_replaced(tmp_path):
+    pages = [tmp_path / "speed.md", tmp_path / "README.md"]
+    for page in pages:
+        page.write_text(PAGE)
+    speed_tables.main([str(page) for page in pages], json.dumps([ROW]) + json.dumps([ROW | {"comparable": False}]))
+    long, short = (page.read_text() for page in pages)
+    times = "9.50 s | 1.00 s | 500 ms | **9.50** (9.40 to 9.60)"
+    assert f"| UEC, two hosts (`uec-two`) | 2 | {times} | 320 MB, 160 MB | +0.1 % | −2.0 % |\n" in long
+    assert "**9.50 †** (9.40" in long
+    assert "| UEC, two hosts | 9.50 times | 19.0 times | 2.00 times |\n" in short
+    for text in (long, short):
+        assert text.startswith("before\n<!-- htsim: begin -->\n| workload |")
+        assert text.endswith(" |\n<!-- htsim: end -->\nafter\n")
+
+
+def test_a_page_without_marks_is_an_error():
+    with pytest.raises(SystemExit, match="the page needs the lines"):
+        speed_tables.replaced("no marks", "")
