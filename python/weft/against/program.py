@@ -7,8 +7,16 @@ from pathlib import Path
 
 from .errors import PeerError
 
-_FOLDERS = (".", "datacenter", "build/datacenter", "sim/datacenter", "sim/build/datacenter", "htsim/sim/datacenter")
-"""Where cmake puts programs, relative to the build, to `sim`, to `htsim` and to the checkout, as do its links."""
+_FOLDERS = (
+    ".",
+    "datacenter",
+    "build/datacenter",
+    "sim/build/datacenter",
+    "sim/datacenter",
+    "htsim/sim/build/datacenter",
+    "htsim/sim/datacenter",
+)
+"""Where cmake puts programs and links to them, relative to `datacenter`, the build, `sim`, `htsim` and the checkout."""
 _SECONDS = 10.0
 """Time for a program to print its usage."""
 _USAGE = "-tm traffic_matrix_file"
