@@ -63,7 +63,7 @@ macro_rules! params {
                         name: $crate::param!(@name $key $(, $name)?),
                         kind: <$kind $(<$of>)? as $crate::Param>::KIND,
                         default: $crate::param!(@value $kind, $default),
-                        range: $crate::param!(@range $kind $(, $range)?),
+                        range: $crate::param!(@range $kind $(<$of>)? $(, $range)?),
                         unit: concat!($($unit)?),
                         doc: concat!($($doc),+).trim_ascii(),
                         elsewhere: concat!($($elsewhere)?),
@@ -162,14 +162,14 @@ macro_rules! param {
     (@value $Words:ident, $value:expr) => {
         $crate::ParamValue::Text($Words::word($value))
     };
-    (@range $kind:ident) => {
-        $crate::Range::of(<$kind as $crate::Param>::KIND)
+    (@range $kind:ident $(<$of:ident>)?) => {
+        $crate::Range::of(<$kind $(<$of>)? as $crate::Param>::KIND)
     };
     (@range Duration, $range:expr) => {
         $crate::Range::Whole($range.start().ps(), $range.end().ps())
     };
-    (@range Option, $range:expr) => {
-        $crate::Range::Whole($range.start().ps(), $range.end().ps())
+    (@range Option<$of:ident>, $range:expr) => {
+        $crate::param!(@range $of, $range)
     };
     (@range Bytes, $range:expr) => {
         $crate::Range::Whole($range.start().0, $range.end().0)
@@ -253,6 +253,8 @@ mod tests {
             share: f64 = 0.5, in (Bound::Excluded(0.0), Bound::Included(1.0));
             /// rest
             rest: Option<Duration> = None, in Duration::ZERO..=Duration::from_us(9);
+            /// steps
+            steps: Option<u32> = None, in 1..=9, unit "steps";
         }
         fixed {
             /// Not a parameter.
@@ -272,6 +274,7 @@ mod tests {
             ("colour", "light-blue", "colour"),
             ("share", "0.5", "share"),
             ("rest", "computed", "rest"),
+            ("steps", "computed", "steps"),
         ];
         assert_eq!(shown, expected.map(|(name, default, doc)| (name, default.to_owned(), doc)));
         assert_eq!(Config::PARAMS[0].elsewhere, "ns-3 50 us");
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_refused_with_the_range() {
-        let [gap, table, cell, colour, share, _] = Config::PARAMS else { panic!("six parameters") };
+        let [gap, table, cell, colour, share, _, steps] = Config::PARAMS else { panic!("seven parameters") };
         assert_eq!(gap.refusal(&ParamValue::Duration(Duration::from_us(1))), None);
         let late = ParamValue::Duration(Duration::from_ms(3));
         assert_eq!(gap.refusal(&late).as_deref(), Some("1 us to 2 ms"));
@@ -312,5 +315,7 @@ mod tests {
         assert_eq!((colour.valid(), share.refusal(&ParamValue::Number(1.0))), (None, None));
         let none = share.refusal(&ParamValue::Number(0.0));
         assert_eq!(none.as_deref(), Some("more than 0, at most 1"));
+        assert_eq!(steps.refusal(&ParamValue::Count(0)).as_deref(), Some("1 to 9 steps"));
+        assert_eq!(steps.refusal(&steps.default.into()), None, "computed");
     }
 }
