@@ -4,7 +4,7 @@
 //! round-robin. Nodes of different partitions affect each other no sooner than the lookahead, so all partitions can
 //! simulate that much time in parallel. A run has as many partitions as threads, joined from these.
 
-use weft_fabric::{Fabric, Overhead};
+use weft_fabric::Fabric;
 use weft_units::{Duration, LinkId, NodeId, TxClock};
 
 /// The maximum number of partitions.
@@ -99,6 +99,5 @@ fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
 /// The least time from sending a packet on `link` to its arrival.
 fn least_time(fabric: &Fabric, link: LinkId) -> Duration {
     let link = fabric.link(link);
-    let bytes = if link.overhead == Overhead::Ethernet { Overhead::MIN_FRAME } else { MIN_IP_BYTES };
-    TxClock::new(link.rate).tx_time(bytes) + link.delay
+    TxClock::new(link.rate).tx_time(link.overhead.wire_bytes(MIN_IP_BYTES)) + link.delay
 }

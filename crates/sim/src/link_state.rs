@@ -97,7 +97,7 @@ impl Link {
             (limit_in_bytes, LIMIT_IN_BYTES),
             (spec.queue.ecn_threshold.is_some(), MARKS),
             (mark_in_bytes, MARK_IN_BYTES),
-            (spec.overhead == Overhead::Ethernet, PADS),
+            (spec.overhead.pads(), PADS),
             (spec.rate < Rate::from_gbps(1), SLOW),
             (span == Span::Leaves, LEAVES),
         ] {
@@ -155,8 +155,8 @@ impl Link {
 
     #[inline(always)]
     pub(crate) fn wire_bytes(&self, ip_bytes: u16) -> u32 {
-        let least = if self.flags & PADS != 0 { Overhead::MIN_FRAME } else { 0 };
-        (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
+        let least = if self.flags & PADS != 0 { Overhead::MIN_PACKET } else { 0 };
+        u32::from(ip_bytes).max(least) + u32::from(self.overhead)
     }
 
     /// Recomputes [`Link::room`] and [`Link::free`].

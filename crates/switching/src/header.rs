@@ -90,7 +90,7 @@ impl Header {
     /// DSCP of a packet that a switch has trimmed to its headers: class selector 7, the most urgent one.
     pub const TRIMMED: u8 = 57;
     /// Bytes of the IP packet in the shortest Ethernet frame.
-    pub const SHORTEST: u16 = (Overhead::MIN_FRAME - Overhead::Ethernet.bytes()) as u16;
+    pub const SHORTEST: u16 = Overhead::MIN_PACKET as u16;
 
     /// TCP's FIN, SYN, RST and ACK in [`Header::tcp_flags`].
     pub const FIN: u8 = 1;

@@ -51,7 +51,12 @@ fn any_pfc() -> impl Strategy<Value = PfcSpec> {
 
 /// Links of any kind.
 pub fn any_link() -> impl Strategy<Value = LinkSpec> {
-    let overhead = prop::sample::select(vec![Overhead::Ethernet, Overhead::Ppp, Overhead::None]);
+    let overhead = prop::sample::select(vec![
+        Overhead::Ethernet,
+        Overhead::EthernetFrame,
+        Overhead::Ppp,
+        Overhead::None,
+    ]);
     (1_000..10_000_000_000_000_u64, 0..3_600_000_000_000_000_u64, any_queue(), overhead).prop_map(
         |(bps, ps, queue, overhead)| {
             LinkSpec::new(Rate::from_bps(bps), Duration::from_ps(ps))

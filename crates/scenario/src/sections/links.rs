@@ -19,8 +19,13 @@ pub(crate) const LINK_KEYS: &[Key] = &[
     key("queue", Kind::Limit, "", "queue limit of a port; excess packets are dropped")
         .of(|| LinkSpec::default().queue.limit.to_string()),
     key("ecn_threshold", Kind::Limit, "", "a packet that finds this much queued is ECN-marked (RFC 3168)"),
-    key("overhead", Kind::Word(Overhead::WORDS), "", "bytes around an IP packet: ethernet 38, ppp 2, none 0")
-        .of(|| LinkSpec::default().overhead.to_string()),
+    key(
+        "overhead",
+        Kind::Word(Overhead::WORDS),
+        "",
+        "bytes around an IP packet: ethernet 38, ethernet-frame 18, ppp 2, none 0",
+    )
+    .of(|| LinkSpec::default().overhead.to_string()),
     key("queues", Kind::Table(QUEUES_KEYS), "", "several queues per port instead of one"),
     key("red", Kind::Table(RED_KEYS), "", "ECN marks with a probability that rises with the queue"),
     key("trim", Kind::Flag, "", "packets that find their queue full are cut to 64 bytes instead of dropped")

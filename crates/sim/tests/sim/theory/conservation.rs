@@ -36,7 +36,12 @@ pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
 
 fn any_link() -> impl Strategy<Value = LinkSpec> {
     let rate = prop::sample::select(vec![10_u64, 100, 333, 1_000, 10_000]);
-    let overhead = prop_oneof![Just(Overhead::Ethernet), Just(Overhead::Ppp), Just(Overhead::None)];
+    let overhead = prop_oneof![
+        Just(Overhead::Ethernet),
+        Just(Overhead::EthernetFrame),
+        Just(Overhead::Ppp),
+        Just(Overhead::None)
+    ];
     (rate, 0_u64..50, any_queue(), overhead).prop_map(|(mbps, delay, queue, overhead)| {
         LinkSpec::new(Rate::from_bps(mbps * 1_000_000), Duration::from_us(delay))
             .with_queue(queue)

@@ -43,7 +43,7 @@ fn bare() -> Config {
 
 #[test]
 fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
-    use Overhead::{Ethernet, None, Ppp};
+    use Overhead::{Ethernet, EthernetFrame, None, Ppp};
     let ten_g = spec(10_000, 1_000, Ethernet);
     let fat_tree = spec(1_000, 25_000, Ppp);
     let slow_middle = [ten_g.clone(), spec(1_000, 10_000, Ethernet), ten_g.clone()].map(both_ways);
@@ -53,7 +53,8 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
     let (fast, slow) = (single(spec(100_000, 500, None)), single(spec(1_000, 10_000, Ethernet)));
     let dumbbell = build::dumbbell(1, 1, &ten_g, &ten_g).unwrap();
     let fat_tree = build::fat_tree(4, &fat_tree, &fat_tree).unwrap();
-    let cases: [(&str, Fabric, Config, u64, u64); 6] = [
+    let frames = single(spec(1_000, 10_000, EthernetFrame));
+    let cases: [(&str, Fabric, Config, u64, u64); 7] = [
         // A byte takes 0.8 ns. SYN and SYN+ACK are 60 + 38 bytes: 3 x (78.4 + 1000) = 3235.2 ns
         // each; the ACK 52 + 38 bytes: 72 ns at the first link; the data 53 + 38 bytes:
         // 3 x (72.8 + 1000) = 3218.4 ns.
@@ -81,6 +82,8 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
         // ns each. ACK and data, 40 + 38 and 41 + 38 bytes, are padded to 84: 672 ns, and
         // 672 + 10 000 ns.
         ("frames below the minimum size", slow, bare(), 1, 32_720_000),
+        // The same with 18 bytes: SYN and SYN+ACK 66 bytes, 528 + 10 000 ns each; ACK and data padded to 64: 512 ns.
+        ("frames below the minimum size, without preamble and gap", frames, bare(), 1, 32_080_000),
     ];
     for (name, fabric, config, bytes, expected) in cases {
         let last = fabric.host_count() as u32 - 1;
@@ -112,7 +115,12 @@ fn last_arrival(links: &[LinkSpec], packets: &[u64]) -> u64 {
 }
 
 fn any_link() -> impl Strategy<Value = LinkSpec> {
-    let overhead = prop_oneof![Just(Overhead::Ethernet), Just(Overhead::Ppp), Just(Overhead::None)];
+    let overhead = prop_oneof![
+        Just(Overhead::Ethernet),
+        Just(Overhead::EthernetFrame),
+        Just(Overhead::Ppp),
+        Just(Overhead::None)
+    ];
     let rate = prop::sample::select(vec![100, 1_000, 2_500, 10_000, 25_000, 40_000, 100_000]);
     (rate, 0_u64..200_000, overhead).prop_map(|(rate, delay, overhead)| spec(rate, delay, overhead))
 }
