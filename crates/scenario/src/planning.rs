@@ -21,7 +21,10 @@ pub(crate) fn plan(
 ) -> Option<Plan> {
     let fabric = settings.fabric.build(loader, problems)?;
     settings.transport.settle(&fabric);
-    if let Some(problem) = settings.transport.early(settings.rto_at) {
+    let (transport, at) = (&settings.transport, &settings.transport_at);
+    if let Some(problem) =
+        transport.early(at.key("rto")).or_else(|| transport.wide(at.key("initial_window"), &fabric))
+    {
         problems.add(problem);
         return None;
     }

@@ -39,8 +39,8 @@ pub(crate) struct Settings {
     pub(crate) transport: Transport,
     /// The keys of [transport] that are set at this point.
     pub(crate) transport_keys: Vec<String>,
-    /// The position of `transport.rto`, or of the section if the key is missing.
-    pub(crate) rto_at: Span,
+    /// The positions of `[transport]` and its keys.
+    pub(crate) transport_at: scheme::At,
     /// The swept keys.
     pub(crate) swept: Vec<String>,
     pub(crate) run: Run,
@@ -91,7 +91,7 @@ impl Settings {
         let section = root.section_or_empty("transport");
         let transport = Transport::decode(&section, &schemes.controllers);
         let transport_keys = section.table.0.iter().map(|entry| entry.key.clone()).collect();
-        let rto_at = scheme::At::of(&section).key("rto");
+        let transport_at = scheme::At::of(&section);
         let run = Run::decode(&root.section_or_empty("run"));
         let measure = run.and_then(|run| Measure::decode(&root.section_or_empty("measure"), &run));
         let events: Vec<Option<EventSettings>> =
@@ -112,7 +112,7 @@ impl Settings {
             scheme_at,
             transport,
             transport_keys,
-            rto_at,
+            transport_at,
             swept: Vec::new(),
             run: run?,
             measure: measure?,

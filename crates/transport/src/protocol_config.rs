@@ -1,7 +1,7 @@
 //! [`ProtocolConfig`]: the properties of a protocol that follow from its parameters. Scenarios, results and warnings
 //! ask here instead of naming protocols, so that a protocol is described where its parameters are.
 
-use weft_units::Duration;
+use weft_units::{Duration, Rate};
 
 use crate::framing::Framing;
 use crate::parameters::ConfigError;
@@ -60,6 +60,11 @@ pub trait ProtocolConfig {
         None
     }
 
+    /// The initial window of a host whose link has `rate`, if it was given.
+    fn first_window(&self, _rate: Rate) -> Option<FirstWindow> {
+        None
+    }
+
     /// Computes the missing times from the round-trip time of the longest path in the idle fabric, for a full packet
     /// and its answer. Only called if there is a [`fixed_timeout`](Self::fixed_timeout); `trims`: whether ports trim.
     fn settle_times(&mut self, _longest: Duration, _trims: bool) {}
@@ -100,4 +105,13 @@ pub struct FixedTimeout {
     pub base_rtt: Option<Duration>,
     /// Bytes of the IP packet in which an answer travels.
     pub answer: u16,
+}
+
+/// An initial window that a scenario sets, and its bound.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstWindow {
+    /// The parameter `initial_window`, in packets.
+    pub packets: u32,
+    /// The largest window in packets.
+    pub largest: u32,
 }

@@ -6,7 +6,7 @@ use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, ControllerInfo, FixedTimeout, PROTOCOLS, Protocol};
+use weft_transport::{Config, ControllerInfo, FirstWindow, FixedTimeout, PROTOCOLS, Protocol};
 use weft_units::{Bytes, Given, ParamInfo, ParamValue};
 
 use crate::diagnostic::Problem;
@@ -87,6 +87,19 @@ impl Transport {
             format!("`transport.rto` is {rto}, and the longest path has a round-trip time of {longest}");
         let label = format!("expected more than {longest}, or no `rto`: every packet would be sent again");
         Some(Problem::at(position, message).label(label))
+    }
+
+    /// The problem with `initial_window` at `position` if it is above the largest window of every host.
+    pub(crate) fn wide(&self, position: Span, fabric: &Fabric) -> Option<Problem> {
+        let of_hosts = fabric.links().iter().filter(|link| fabric.node(link.from).is_host());
+        let fastest = of_hosts.map(|link| link.rate).max()?;
+        let FirstWindow { packets, largest } = self.protocol.config().first_window(fastest)?;
+        (packets > largest).then(|| {
+            let message = format!(
+                "`transport.initial_window` is {packets} packets, and the largest window at {fastest} is {largest}"
+            );
+            Problem::at(position, message).label(format!("expected at most {largest}"))
+        })
     }
 
     /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths, or if scheme and

@@ -113,6 +113,17 @@ fn small() -> Config {
 }
 
 #[test]
+fn as_many_packets_as_the_initial_window_has_leave_before_the_first_answer() {
+    // The largest window of the reference network is 225 000 bytes.
+    for (initial_window, packets) in [(None, 54), (Some(1), 1), (Some(50), 50)] {
+        let config = Config { initial_window, ..Config::default() };
+        let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 42);
+        let sent = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO));
+        assert_eq!(sent.count(), packets, "{initial_window:?}");
+    }
+}
+
+#[test]
 fn patterns_of_loss_lead_to_these_packets_in_this_order() {
     // The fates of the transmissions, the packets in the order in which they are sent, and timeouts.
     let cases: [(&[Fate], &[u32], u32); 8] = [

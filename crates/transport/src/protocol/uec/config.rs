@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use weft_units::{Bytes, Duration, params, words};
+use weft_units::{Bytes, Duration, Rate, params, words};
 
 use super::entropy::EntropyChoice;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
-use crate::protocol_config::{FixedTimeout, Idle, PathChoice, ProtocolConfig};
+use crate::protocol_config::{FirstWindow, FixedTimeout, Idle, PathChoice, ProtocolConfig};
 
 /// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
 /// bit for each.
@@ -35,6 +35,8 @@ params! {
         congestion: Congestion = Congestion::Nscc;
         /// the window in packets with fixed windows
         window: u32 = 50, in 1..=SPAN;
+        /// the window in packets with which NSCC starts; by default the largest window, 1.5 bandwidth-delay products
+        initial_window: Option<u32> = None, in 1..=SPAN;
         // Without a scenario it is that of uet-htsim's reference network, `REFERENCE_RTT`.
         /// round-trip time of the longest path in the idle fabric; smaller measured ones replace it; by default computed from
         /// the fabric
@@ -64,6 +66,12 @@ const IDLE: &[Idle] = &[
         advice: ": set it to \"fixed\"",
     },
     Idle {
+        keys: &["initial_window"],
+        decides: "congestion",
+        value: Congestion::Fixed.word(),
+        advice: ": set window",
+    },
+    Idle {
         keys: &["base_rtt", "target_delay"],
         decides: "congestion",
         value: Congestion::Fixed.word(),
@@ -76,6 +84,9 @@ impl Config {
     const IP_AND_UDP: u32 = 28;
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
+
+    /// NSCC's largest window in bandwidth-delay products.
+    const LARGEST: f64 = 1.5;
 
     /// The round-trip time of uet-htsim's reference network.
     pub const REFERENCE_RTT: Duration = Duration::from_us(12);
@@ -93,6 +104,11 @@ impl Config {
     pub(crate) fn delays(&self) -> (Duration, Duration) {
         let base_rtt = self.base_rtt.unwrap_or(Self::REFERENCE_RTT);
         (base_rtt, self.target_delay.unwrap_or(base_rtt * 3 / 4))
+    }
+
+    /// NSCC's largest window in bytes: 1.5 bandwidth-delay products, at least a packet of `mtu` bytes.
+    pub(crate) fn largest_window(mtu: f64, bits_per_second: f64, base_rtt: Duration) -> f64 {
+        (Self::LARGEST * bits_per_second / 8.0 * base_rtt.as_secs_f64()).max(mtu)
     }
 
     /// Bytes of the IP packet with `payload` bytes.
@@ -146,6 +162,13 @@ impl ProtocolConfig for Config {
         Some(FixedTimeout { rto: self.rto(), base_rtt: self.base_rtt, answer: Self::ANSWER })
     }
 
+    fn first_window(&self, rate: Rate) -> Option<FirstWindow> {
+        let packets = self.initial_window.filter(|_| self.congestion == Congestion::Nscc)?;
+        let mtu = f64::from(self.mtu);
+        let largest = Self::largest_window(mtu, rate.bps() as f64, self.delays().0);
+        Some(FirstWindow { packets, largest: (largest / mtu) as u32 })
+    }
+
     /// As in uet-htsim, the target is three quarters of the round-trip time if ports trim, otherwise all of it.
     fn settle_times(&mut self, longest: Duration, trims: bool) {
         let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*TIMES.start(), *TIMES.end()));
@@ -180,6 +203,18 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_window_is_one_and_a_half_bandwidth_delay_products_and_at_least_a_packet() {
+        let config = Config { initial_window: Some(50), ..Config::default() };
+        let largest = |config: &Config, gbps| {
+            config.first_window(Rate::from_gbps(gbps)).map(|first| (first.packets, first.largest))
+        };
+        // 225 000 bytes at 100 Gbps, and 2 250 bytes at 1 Gbps.
+        assert_eq!((largest(&config, 100), largest(&config, 1)), (Some((50, 54)), Some((50, 1))));
+        let fixed = Config { congestion: Congestion::Fixed, ..config };
+        assert_eq!((largest(&fixed, 100), largest(&Config::default(), 100)), (None, None));
+    }
+
+    #[test]
     fn the_timeout_is_longer_than_the_round_trip_of_the_fabric() {
         let us = Duration::from_us;
         for (given, longest, expected) in [
@@ -205,11 +240,13 @@ mod tests {
     fn the_defaults_are_valid_and_a_parameter_out_of_range_is_named() {
         assert_eq!(Config::default().validate().map_err(|error| error.name), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, &str); 9] = [
+        let cases: [(Spoil, &str); 11] = [
             (|c| c.mtu = 63, "mtu"),
             (|c| c.header = 201, "header"),
             (|c| c.window = 0, "window"),
             (|c| c.window = SPAN + 1, "window"),
+            (|c| c.initial_window = Some(0), "initial_window"),
+            (|c| c.initial_window = Some(SPAN + 1), "initial_window"),
             (|c| c.entropies = 0, "entropies"),
             (|c| c.base_rtt = Some(Duration::ZERO), "base_rtt"),
             (|c| c.target_delay = Some(Duration::MAX), "target_delay"),

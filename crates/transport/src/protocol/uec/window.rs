@@ -24,8 +24,6 @@ const GAMMA: f64 = 0.8;
 const FLOOR: f64 = 0.5;
 /// Weight of a new delay in the mean.
 const DELAY_WEIGHT: f64 = 0.0125;
-/// The largest window in bandwidth-delay products.
-const LARGEST: f64 = 1.5;
 /// After a window with delays below this, the window grows with each byte.
 const IDLE: Duration = Duration::from_us(1);
 const IDLE_GROWTH: f64 = 0.25;
@@ -141,7 +139,8 @@ impl Nscc {
             was_trimmed: false,
             ignore: 0,
         };
-        nscc.window = nscc.largest();
+        let first = config.initial_window.map_or(f64::INFINITY, |packets| f64::from(packets) * nscc.mtu);
+        nscc.window = nscc.largest().min(first);
         nscc
     }
 
@@ -150,7 +149,7 @@ impl Nscc {
     }
 
     fn largest(&self) -> f64 {
-        (LARGEST * self.bits_per_second / 8.0 * self.base_rtt.as_secs_f64()).max(self.mtu)
+        Config::largest_window(self.mtu, self.bits_per_second, self.base_rtt)
     }
 
     fn bound(&mut self) {
@@ -300,8 +299,22 @@ mod tests {
     }
 
     #[test]
-    fn the_window_starts_at_one_and_a_half_bandwidth_delay_products() {
-        assert_eq!(nscc().window(), 225_000);
+    fn the_window_starts_at_its_largest_value_or_at_less() {
+        // 54 packets are 221 184 bytes, 55 are 225 280.
+        let cases =
+            [(None, 225_000), (Some(1), 4096), (Some(50), 204_800), (Some(54), 221_184), (Some(55), 225_000)];
+        for (initial_window, bytes) in cases {
+            let config = Config { initial_window, ..Config::default() };
+            assert_eq!(Nscc::new(&config, Rate::from_gbps(100)).window(), bytes, "{initial_window:?}");
+        }
+    }
+
+    #[test]
+    fn the_initial_window_does_not_bound_later_ones() {
+        let config = Config { initial_window: Some(1), ..Config::default() };
+        let mut nscc = Nscc::new(&config, Rate::from_gbps(100));
+        answers(&mut nscc, Duration::ZERO, 10_000, false, 12);
+        assert_eq!(nscc.window(), 225_000);
     }
 
     #[test]
