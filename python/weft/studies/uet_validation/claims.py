@@ -7,7 +7,7 @@ import polars as pl
 
 from ...statistics import estimate
 from ..outcome import StudyRow
-from ..rows import beside, not_measured, row
+from ..rows import not_measured, row
 from . import published, rules
 from .published import Limit
 
@@ -36,6 +36,4 @@ def _judged(table: pl.DataFrame, limit: Limit) -> StudyRow:
         f"uet-htsim {theirs.mean:.1f} us, {theirs.seeds} seeds: {theirs.least:.1f} to {theirs.greatest:.1f} us "
         f"({100 * (found.mean / theirs.mean - 1):+.1f} %)",
     ]
-    if ident in rules.NOT_EXPRESSED:
-        return beside(ident, claim, found, UNIT, [f"no verdict: {rules.NOT_EXPRESSED[ident]}", *notes])
     return row(ident, claim, holds, found, UNIT, notes if holds else [*notes, rules.DECIDING.get(ident, "")])

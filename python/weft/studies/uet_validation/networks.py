@@ -9,8 +9,11 @@ from math import ceil
 
 RATE_BPS, DELAY_PS = 100_000_000_000, 1_000_000
 """Rate and delay of every link."""
-PACKET, PAYLOAD, HEADER, ANSWER = 4150, 4086, 36, 64
-"""Bytes of a full packet on the wire, of its payload and of its header after UDP; of uet-htsim's answers."""
+PACKET, PAYLOAD, HEADER, ANSWER = 4150, 4086, 18, 64
+"""Bytes of a full packet on the wire, of its payload and its header after UDP, and of answers and cut packets.
+
+uet-htsim's packets have 64 bytes of headers: here, 28 of IPv4 and UDP, `HEADER`, and 18 of the Ethernet frame.
+"""
 SLOW = 4
 """By how much rate, queue and thresholds of a link are divided that `-failed` selects."""
 

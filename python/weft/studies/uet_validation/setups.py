@@ -10,7 +10,7 @@ from .networks import HEADER, PAYLOAD, Network, fat_tree, leaf_spine, ports, slo
 
 CHOSEN = (
     "Mean over seeds. The seed draws the permutations of 1024 hosts; uet-htsim reads a fixed one. Completion is at the "
-    "sender, as there: the answer to its last packet has arrived. Answers and cut packets have 46 bytes, there 64."
+    "sender, as there: the answer to its last packet has arrived."
 )
 
 LARGE = 1024
@@ -19,13 +19,15 @@ SACK_BYTES = 16_384 * PAYLOAD // (PAYLOAD + 64)
 """After how many bytes of payload a receiver answers. uet-htsim counts headers, too."""
 MANY_PACKETS = 500
 """The large queues of the lists."""
+FIRST_WINDOW = 50
+"""Packets of the initial window with `-cwnd 50`."""
 ENTROPIES, DEFAULT_ENTROPIES = 128, 64
 """Entropies with `-paths 128`, and without `-paths`."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One scenario; `queue` is in packets, by default a bandwidth-delay product."""
+    """One scenario; `queue` (default: a bandwidth-delay product) and `initial_window` (1.5 of these) are in packets."""
 
     name: str
     network: Network
@@ -35,6 +37,7 @@ class Setup:
     queue: int | None = None
     ack_bytes: int = SACK_BYTES
     has_slow_link: bool = False
+    initial_window: int | None = None
 
     def scenario(self, seeds: int) -> Scenario:
         """Its scenario with that many seeds."""
@@ -51,8 +54,10 @@ SETUPS: tuple[Setup, ...] = (
     Setup("two-directions", SMALL_TREE, traffic.two_directions(), DEFAULT_ENTROPIES),
     Setup("incast-16", SMALL_TREE, traffic.incast(16, traffic.LONG), DEFAULT_ENTROPIES),
     Setup("incast-128", MIDDLE_TREE, traffic.incast(128, traffic.LONG), DEFAULT_ENTROPIES),
-    Setup("incast-1024", LARGE_TREE, traffic.incast(1024, traffic.SMALL), DEFAULT_ENTROPIES),
-    Setup("beside-long", MIDDLE_TREE, traffic.beside_long(), DEFAULT_ENTROPIES),
+    Setup(
+        "incast-1024", LARGE_TREE, traffic.incast(1024, traffic.SMALL), DEFAULT_ENTROPIES, initial_window=FIRST_WINDOW
+    ),
+    Setup("beside-long", MIDDLE_TREE, traffic.beside_long(), DEFAULT_ENTROPIES, initial_window=FIRST_WINDOW),
     Setup("outcast-incast", MIDDLE_TREE, traffic.outcast_incast(), DEFAULT_ENTROPIES),
     Setup("small", SMALL_TREE, SMALL),
     Setup("small-slow-link", SMALL_TREE, SMALL, has_slow_link=True),
@@ -88,6 +93,7 @@ def text(setup: Setup, seeds: int) -> str:
     """The scenario of a set-up as TOML."""
     network = setup.network
     queue = setup.queue or network.queue
+    first = f"initial_window = {setup.initial_window}\n" if setup.initial_window else ""
     return f"""\
 name = "uet validation, {setup.name}"
 
@@ -95,7 +101,7 @@ name = "uet validation, {setup.name}"
 {network.shape}
 rate = "100 Gbps"
 delay = "1 us"
-overhead = "none"
+overhead = "ethernet-frame"
 {ports(network, queue)}
 {slow_link(network) if setup.has_slow_link else ""}
 [traffic]
@@ -113,7 +119,7 @@ rto = "{timeout_ps(queue)} ps"
 ack_bytes = "{setup.ack_bytes} B"
 entropies = {setup.entropies}
 entropy_choice = "{setup.choice}"
-
+{first}
 [run]
 duration = "1 ms"
 limit = "100 ms"

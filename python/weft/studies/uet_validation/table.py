@@ -5,10 +5,10 @@ from typing import Any
 import polars as pl
 
 from ...results import Results
-from .networks import DELAY_PS, RATE_BPS
+from .networks import ANSWER, DELAY_PS, RATE_BPS
 
-ANSWER_PS = 46 * 8 * 10**12 // RATE_BPS
-"""Time to send an answer of 46 bytes."""
+ANSWER_PS = ANSWER * 8 * 10**12 // RATE_BPS
+"""Time to send an answer."""
 WATCHED = ("h1", "h0")
 """Source and destination of the flow with a limit of its own."""
 
@@ -19,7 +19,7 @@ SCHEMA: dict[str, Any] = {
     "watched": pl.Float64,
     "unfinished": pl.Int64,
 }
-"""`last` and `watched`: completion of the last and of the `WATCHED` flow at the sender, in microseconds."""
+"""`last` and `watched`: when the last and the `WATCHED` flow are complete at their senders, in microseconds."""
 
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:
@@ -29,8 +29,8 @@ def gather(results: dict[str, Results]) -> pl.DataFrame:
 
 
 def _part(name: str, part: Results) -> pl.DataFrame:
-    # The receiver has the last byte at `fct_ps`; its answer takes the way back.
-    done = (pl.col("fct_ps") + pl.col("hops") * (DELAY_PS + ANSWER_PS)) / 1e6
+    # The receiver has the last byte at `end_ps`; its answer takes the way back.
+    done = (pl.col("end_ps") + pl.col("hops") * (DELAY_PS + ANSWER_PS)) / 1e6
     is_watched = (pl.col("src") == WATCHED[0]) & (pl.col("dst") == WATCHED[1])
     flows = part.scan_flows(measured=False).with_columns(done.alias("us"))
     found = flows.group_by("run").agg(
