@@ -37,22 +37,24 @@ seeds = [{{seed}}]
 interval = "{{end}} us"
 """
 
-# htsim's queues hold 43 packets with the one being sent; marks begin at 9 packets that a packet leaves behind, and are
-# certain at 35. Weft's limit leaves the packet being sent out, its marks count the packet itself.
+# Full packets have 4150 bytes, cut ones and answers 64, as in htsim. Its queues hold 43 packets with the one being sent, which
+# Weft's limit leaves out.
 _UEC_PORTS = """\
-queue = "174384 B"
+overhead = "ethernet-frame"
+queue = "174300 B"
 queues = { scheduler = "strict-priority", weights = [1, 1] }
 trim = true
 trim_queue = "356900 B"
-red = { kmin = "41520 B", kmax = "149472 B", at = "dequeue" }
+red = { kmin = "37350 B", kmax = "145250 B", at = "dequeue" }
 """
 
-# Full packets have 4152 bytes (htsim: 4150), cut ones 84, answers 84 (htsim: 64).
+# htsim counts headers in the 16 384 bytes after which a receiver answers.
 _UEC_HOSTS = """
 [transport]
 protocol = "uec"
 mtu = 4086
-header = 0
+header = 18
+ack_bytes = "16131 B"
 base_rtt = "14022720 ps"
 entropies = 128
 entropy_choice = "oblivious"
@@ -89,7 +91,7 @@ hyper_increase = "10 Gbps"
 
 _NO_DCQCN_HOSTS = 'congestion_control = "off"\n'
 
-_UEC_ARGUMENTS = ("-sender_cc_only", "-load_balancing_algo", "oblivious", "-paths", "128", "-trimsize", "84")
+_UEC_ARGUMENTS = ("-sender_cc_only", "-load_balancing_algo", "oblivious", "-paths", "128")
 _ROCE_ARGUMENTS = ("-strat", "ecmp_host", "-paths", "128", "-pfc_thresholds", "12", "15", "-q", "10000")
 
 
