@@ -5,7 +5,7 @@ use std::fs;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read, write};
-use weft_sim::fabric_json::{links_json, nodes_json};
+use weft_sim::fabric_json::{links_json, nodes};
 
 use crate::error::ScenarioError;
 use crate::files::{load, scenario};
@@ -84,7 +84,7 @@ fn read_with(reader: Reader, path: &str) -> PyResult<Fabric> {
 fn describe(fabric: &Fabric, measured: bool) -> Value {
     let mut description = json!({
         "name": fabric.name(),
-        "nodes": nodes_json(fabric),
+        "nodes": nodes(fabric),
         "links": links_json(fabric),
         "warnings": fabric.notes(),
     });

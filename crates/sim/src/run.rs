@@ -210,10 +210,7 @@ fn write_run<T>(
     let Ok(Some((report, more))) = outcome else { return outcome };
     let classes = writer.summary().json(&plan.traffic.classes);
     let steady = writer.steady().json(report.controller.as_ref());
-    let summary = summary(plan, &Account::from(&report), classes, steady);
-    let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
-    let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
-    writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
+    writer.finish(&summary(plan, &Account::from(&report), classes, steady), scenario)?;
     Ok(Some((report, more)))
 }
 

@@ -19,7 +19,7 @@ use weft_units::{Duration, LinkId, Time};
 use crate::columns::FlowRow;
 use crate::ideal::Ideal;
 use crate::record::Recorder;
-use crate::results::{Account, EventAccount, ResultError, ResultWriter, summary};
+use crate::results::{Account, EventAccount, ResultWriter, summary};
 use crate::sample::{Metric, Sample};
 use crate::sweep_directory::Directory;
 
@@ -68,9 +68,7 @@ impl Run<'_> {
         self.series().iter().for_each(|sample| writer.sample(sample));
         let by_class = writer.summary().json(classes);
         let steady = writer.steady().json(None);
-        let text = serde_json::to_string_pretty(&summary(plan, &self.account(), by_class, steady));
-        let text = text.map_err(|error| ResultError { path: target.to_owned(), source: error.into() })?;
-        Ok(writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?)
+        Ok(writer.finish(&summary(plan, &self.account(), by_class, steady), scenario)?)
     }
 
     /// Writes the rows of all flows, in order of flow number.

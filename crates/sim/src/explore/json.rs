@@ -8,7 +8,7 @@ use weft_units::{LinkId, NodeId, Time};
 
 use super::recording::Explored;
 use super::scene::{Change, Fate, Frame, Hop, Scene};
-use crate::fabric_json::{links_json, nodes_json};
+use crate::fabric_json::{links_json, nodes};
 
 impl Explored {
     /// Fabric, flow and scenes; nodes and links are numbered in list order.
@@ -37,7 +37,7 @@ impl Explored {
             "lock_ps": self.lock.ps(),
             "fabric": {
                 "name": fabric.name(),
-                "nodes": nodes_json(fabric),
+                "nodes": nodes(fabric),
                 "links": links_json(fabric),
             },
             "scenes": scenes,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
@@ -71,7 +71,7 @@ pub struct LinkAccount {
 }
 
 /// Counters of one direction of a link.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct LinkCounts {
     /// Bytes sent, as on the wire.
     pub bytes: Option<u64>,
@@ -94,13 +94,10 @@ pub struct LinkCounts {
     /// Their bytes on the wire.
     pub exploration_bytes: Option<u64>,
     /// Packets that its port cut to their headers, if it may.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<u64>,
     /// Pause frames sent over it, in a fabric with flow control.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_frames: Option<u64>,
     /// Picoseconds for which a queue of its port was paused.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_ps: Option<u64>,
 }
 

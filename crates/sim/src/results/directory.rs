@@ -1,10 +1,11 @@
 //! [`ResultWriter`]: the directory of one run while it is being written.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
+use serde::Serialize;
 use thiserror::Error;
 use weft_scenario::Plan;
 
@@ -25,6 +26,9 @@ pub struct ResultError {
     /// The I/O error.
     pub source: io::Error,
 }
+
+/// Bytes of JSON per write.
+const JSON_BUFFER: usize = 1 << 16;
 
 /// The files of a result.
 pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json", "scenario.toml"];
@@ -94,11 +98,11 @@ impl<'a> ResultWriter<'a> {
         &self.steady
     }
 
-    /// Completes the tables, adds the text files and gives the result its final name.
+    /// Completes the tables, adds `summary.json` and the text of the scenario, and gives the result its final name.
     ///
     /// # Errors
     /// The first error, now or while writing rows; the partial result is removed.
-    pub fn finish(self, texts: &[(&str, &str)]) -> Result<(), ResultError> {
+    pub fn finish(self, summary: &impl Serialize, scenario: &str) -> Result<(), ResultError> {
         let Self { target, temporary, flows, series, failure, .. } = self;
         failure.map_or(Ok(()), Err)?;
         let ended = |name: &str, table: Table| {
@@ -106,11 +110,10 @@ impl<'a> ResultWriter<'a> {
         };
         ended("flows.parquet", flows)?;
         ended("series.parquet", series)?;
-        for (name, text) in texts {
-            debug_assert!(FILES.contains(name), "FILES lists every file of a result");
-            let path = temporary.0.join(name);
-            fs::write(&path, text).map_err(|source| ResultError { path, source })?;
-        }
+        let path = temporary.0.join("summary.json");
+        write_json(&path, summary).map_err(|source| ResultError { path, source })?;
+        let path = temporary.0.join("scenario.toml");
+        fs::write(&path, scenario).map_err(|source| ResultError { path, source })?;
         fs::rename(&temporary.0, &target).map_err(|source| ResultError { path: target, source })
     }
 
@@ -165,6 +168,13 @@ impl Recorder for ResultWriter<'_> {
         let outcome = self.series.push(&sample.cells(entity));
         self.note("series.parquet", outcome);
     }
+}
+
+/// Writes `value` as indented JSON.
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut file = BufWriter::with_capacity(JSON_BUFFER, File::create(path)?);
+    serde_json::to_writer_pretty(&mut file, value)?;
+    file.flush()
 }
 
 fn parquet_error(path: &Path, error: ParquetError) -> ResultError {

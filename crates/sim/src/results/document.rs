@@ -1,16 +1,19 @@
 //! The contents of `summary.json`.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_scenario::{LinkStates, Plan};
-use weft_units::{Duration, LinkId, NodeId, Time};
+use weft_units::{Duration, LinkId, NodeId};
 
-use super::account::{Account, LinkAccount, LinkCounts};
+use super::account::Account;
 use super::jobs::jobs_json;
+use super::links::Links;
 use super::quantile::quantile;
 use crate::deadlock::Deadlock;
-use crate::fabric_json::nodes_json;
+use crate::fabric_json::{NodeEntry, nodes};
 use crate::record::ControllerReport;
 
 /// The maximum number of path setup times listed, the first ones.
@@ -18,7 +21,47 @@ const MAX_SETUPS: usize = 1_000;
 
 /// Everything that a reader needs besides the tables, and nothing
 /// that differs between two runs with the same seed.
-pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Value) -> Value {
+pub(crate) struct Document<'a> {
+    /// The object without the lists whose size grows with the fabric.
+    head: Value,
+    links: Links<'a>,
+    nodes: Vec<NodeEntry<'a>>,
+}
+
+/// A value of a document.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Head(&'a Value),
+    Links(&'a Links<'a>),
+    Nodes(&'a [NodeEntry<'a>]),
+}
+
+impl Serialize for Document<'_> {
+    /// Writes the keys in alphabetical order.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let head = self.head.as_object().into_iter().flatten();
+        let mut parts: BTreeMap<&str, Part<'_>> =
+            head.map(|(key, value)| (key.as_str(), Part::Head(value))).collect();
+        parts.insert("links", Part::Links(&self.links));
+        parts.insert("nodes", Part::Nodes(&self.nodes));
+        parts.serialize(serializer)
+    }
+}
+
+/// The document of a run of `plan`, with its sums by class and the judgement of its steady state.
+pub(crate) fn summary<'a>(
+    plan: &'a Plan,
+    account: &'a Account,
+    classes: Value,
+    steady: Value,
+) -> Document<'a> {
+    let fabric = &plan.fabric;
+    let links = Links { fabric, account };
+    Document { head: head(plan, account, classes, steady), links, nodes: nodes(fabric) }
+}
+
+fn head(plan: &Plan, account: &Account, classes: Value, steady: Value) -> Value {
     let fabric = &plan.fabric;
     let packets = &account.packets;
     let groups = plan.traffic.groups.iter().map(|group| {
@@ -30,7 +73,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Va
             "asked_load": group.asked_load,
         })
     });
-    let mut summary = json!({
+    let mut head = json!({
         "name": plan.name,
         "version": env!("CARGO_PKG_VERSION"),
         "id": plan.id,
@@ -73,21 +116,19 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Va
         "classes": classes,
         "events": events_json(plan, account),
         "path_evenness": path_evenness(fabric, account),
-        "links": account.links.iter().map(|link| link_json(fabric, account.window, link)).collect::<Vec<_>>(),
-        "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     });
     if plan.transport.protocol.tcp().is_none() {
-        summary["transport"]["protocol"] = plan.transport.protocol.name().into();
+        head["transport"]["protocol"] = plan.transport.protocol.name().into();
     }
     if !account.jobs.is_empty() {
-        summary["collectives"] = jobs_json(&plan.traffic, &account.jobs).into();
+        head["collectives"] = jobs_json(&plan.traffic, &account.jobs).into();
     }
     if let Some(controller) = &account.controller {
-        summary["controller"] = controller_json(controller);
+        head["controller"] = controller_json(controller);
     }
     if let Some(multipath) = &account.multipath {
-        summary["mptcp"] = json!(multipath);
+        head["mptcp"] = json!(multipath);
     }
     if let Some(Deadlock { at, queues }) = &account.deadlock {
         let names: Vec<String> = queues
@@ -95,13 +136,13 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Va
             .map(|(link, queue)| format!("{} queue {queue}", fabric.link_label(*link)))
             .collect();
         let warning = format!("deadlock of flow control at {at}: {} wait for each other", names.join(", "));
-        summary["deadlock"] = json!({ "at_ps": at.ps(), "queues": names });
-        summary["warnings"] = json!(plan.warnings.iter().chain([&warning]).collect::<Vec<_>>());
+        head["deadlock"] = json!({ "at_ps": at.ps(), "queues": names });
+        head["warnings"] = json!(plan.warnings.iter().chain([&warning]).collect::<Vec<_>>());
     }
     if let Some(emulated) = &account.emulated {
-        summary["emulated"] = emulated.clone();
+        head["emulated"] = emulated.clone();
     }
-    summary
+    head
 }
 
 /// The counters of the central controller.
@@ -172,32 +213,4 @@ fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
             })
         })
         .collect()
-}
-
-fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -> Value {
-    let (link, counts) = (fabric.link(account.id), &account.counts);
-    let span = to.saturating_since(from).max(Duration::PICOSECOND);
-    let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
-    json!(LinkEntry {
-        from: &fabric.node(link.from).name,
-        to: &fabric.node(link.to).name,
-        rate_bps: link.rate.bps(),
-        delay_ps: link.delay.ps(),
-        utilisation: counts.window_bytes.map(|bytes| bytes as f64 / capacity),
-        counts: *counts,
-        up: account.up,
-    })
-}
-
-/// A link in `summary.json`.
-#[derive(Serialize)]
-struct LinkEntry<'a> {
-    from: &'a str,
-    to: &'a str,
-    rate_bps: u64,
-    delay_ps: u64,
-    utilisation: Option<f64>,
-    #[serde(flatten)]
-    counts: LinkCounts,
-    up: bool,
 }

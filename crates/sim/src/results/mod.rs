@@ -5,6 +5,7 @@ mod account;
 mod directory;
 mod document;
 mod jobs;
+mod links;
 mod quantile;
 mod steady;
 mod summary;
