@@ -356,13 +356,16 @@ impl Walk {
     /// The ports of `node` towards its nearest neighbours.
     fn next_hops(&self, node: NodeId, into: &mut Vec<PortId>) {
         into.clear();
-        let around = &self.inner[node.index()];
-        let distance = |&(_, other): &Neighbour| self.distance[other.index()];
-        let least = around.iter().map(distance).min().unwrap_or(FAR);
-        if least != FAR {
-            into.extend(
-                around.iter().filter(|&neighbour| distance(neighbour) == least).map(|&(port, _)| port),
-            );
+        let mut least = FAR;
+        for &(port, other) in &self.inner[node.index()] {
+            let distance = self.distance[other.index()];
+            if distance < least {
+                least = distance;
+                into.clear();
+            }
+            if distance == least && distance != FAR {
+                into.push(port);
+            }
         }
     }
 }

@@ -6,9 +6,10 @@
 //! For the switch's own hosts the offset is the start of a list by host, and the host's number is added
 //! instead.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
 use weft_fabric::{EqualCost, Fabric, Overhead, SpanningTree};
 use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 
@@ -95,35 +96,40 @@ impl Forwarding {
             |node, host: HostId| attached[host.index()].binary_search(&node).ok().filter(|_| !bundled(host));
         let mut pool = vec![NOWHERE];
         let nowhere = Choice { first: 0, count: 1 };
-        let mut groups = HashMap::new();
-        let mut known_rows: HashMap<Vec<Choice>, Arc<[Choice]>> = HashMap::new();
+        let mut groups: HashMap<Box<[PortId]>, Choice, FxBuildHasher> = HashMap::default();
+        let mut known_rows: HashSet<Arc<[Choice]>, FxBuildHasher> = HashSet::default();
+        // Hosts do not forward.
+        let of_host: Arc<[Choice]> = vec![nowhere; member.len()].into();
         // One list by host for each index that a switch may have among a host's attachment nodes.
         let mut by_host: Vec<u32> = Vec::new();
         let mut rows = Vec::with_capacity(fabric.nodes().len());
         for node in (0..fabric.nodes().len() as u32).map(NodeId) {
-            let mut row = vec![nowhere; member.len()];
-            if !fabric.node(node).is_host() {
-                for (class, &host) in member.iter().enumerate() {
-                    let ports = routes.next_hops(node, host);
-                    let place = place_of(node, host);
-                    row[class] = match (ports, place) {
-                        ([], _) => nowhere,
-                        (_, Some(place)) => {
-                            while by_host.len() <= place {
-                                by_host.push(pool.len() as u32);
-                                pool.resize(pool.len() + hosts, NOWHERE);
-                            }
-                            Choice { first: by_host[place], count: 0 }
-                        }
-                        (ports, None) => *groups.entry(ports.to_vec()).or_insert_with(|| {
-                            let first = pool.len() as u32;
-                            pool.extend_from_slice(ports);
-                            Choice { first, count: ports.len() as u32 }
-                        }),
-                    };
-                }
+            if fabric.node(node).is_host() {
+                rows.push(Arc::clone(&of_host));
+                continue;
             }
-            rows.push(Arc::clone(known_rows.entry(row.clone()).or_insert_with(|| row.into())));
+            let row = member.iter().map(|&host| match (routes.next_hops(node, host), place_of(node, host)) {
+                ([], _) => nowhere,
+                (_, Some(place)) => {
+                    while by_host.len() <= place {
+                        by_host.push(pool.len() as u32);
+                        pool.resize(pool.len() + hosts, NOWHERE);
+                    }
+                    Choice { first: by_host[place], count: 0 }
+                }
+                (ports, None) => groups.get(ports).copied().unwrap_or_else(|| {
+                    let choice = Choice { first: pool.len() as u32, count: ports.len() as u32 };
+                    pool.extend_from_slice(ports);
+                    groups.insert(ports.into(), choice);
+                    choice
+                }),
+            });
+            let row: Arc<[Choice]> = row.collect();
+            let known = known_rows.get(&row).cloned();
+            rows.push(known.unwrap_or_else(|| {
+                known_rows.insert(Arc::clone(&row));
+                row
+            }));
         }
         for host in (0..hosts as u32).map(HostId) {
             for (place, &node) in attached[host.index()].iter().enumerate().filter(|_| !bundled(host)) {
