@@ -72,27 +72,26 @@ def missing(path: Path) -> ResultsError:
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file of the results. Raises `ResultsError` if it cannot be read."""
-    return decoded(path, read_text(path))
+    return decoded(path, read_bytes(path))
 
 
-def read_text(path: Path) -> str:
-    """The text of a JSON file of the results. Raises `ResultsError` if it cannot be read."""
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file of the results. Raises `ResultsError` if it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise _not_json(path, error) from None
 
 
-def decoded(path: Path, text: str) -> Any:
-    """The content of a JSON file with this text. Raises `ResultsError` if it is not valid."""
+def decoded(path: Path, data: bytes) -> Any:
+    """The content of a JSON file with these bytes. Raises `ResultsError` if it is not valid."""
     try:
-        data = json.loads(text)
+        text = data.decode()
+        content = json.loads(text)
         if _HALF.search(text):
             # JSON can escape a lone surrogate, which cannot be encoded in a table or a page.
-            json.dumps(data, ensure_ascii=False).encode()
-        return data
+            json.dumps(content, ensure_ascii=False).encode()
+        return content
     except ValueError as error:
         raise _not_json(path, error) from None
 
