@@ -1,5 +1,6 @@
 //! [`ResultWriter`]: the directory of one run while it is being written.
 
+use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use serde::Serialize;
 use thiserror::Error;
+use weft_fabric::Fabric;
 use weft_scenario::Plan;
+use weft_units::{LinkId, NodeId};
 
 use super::steady::GrowthTest;
 use super::summary::Summary;
@@ -42,7 +45,8 @@ pub struct ResultWriter<'a> {
     series: Table,
     summary: Summary,
     steady: GrowthTest<'a>,
-    link_labels: Vec<String>,
+    /// The labels of all links, once one is sampled: those of large fabrics are not.
+    link_labels: OnceCell<Vec<String>>,
     failure: Option<ResultError>,
 }
 
@@ -53,7 +57,6 @@ impl<'a> ResultWriter<'a> {
     /// # Errors
     /// The result cannot be created.
     pub fn create(target: &Path, plan: &'a Plan) -> Result<Self, ResultError> {
-        let fabric = &plan.fabric;
         let temporary = temporary_of(target);
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -68,8 +71,6 @@ impl<'a> ResultWriter<'a> {
         };
         let flows = table("flows.parquet", FLOWS)?;
         let series = table("series.parquet", SERIES)?;
-        let link_labels =
-            (0..fabric.links().len() as u32).map(|id| fabric.link_label(weft_units::LinkId(id)));
         Ok(Self {
             plan,
             target: target.to_owned(),
@@ -78,7 +79,7 @@ impl<'a> ResultWriter<'a> {
             series,
             summary: Summary::new(plan.traffic.classes.len()),
             steady: GrowthTest::new(plan),
-            link_labels: link_labels.collect(),
+            link_labels: OnceCell::new(),
             failure: None,
         })
     }
@@ -159,15 +160,21 @@ impl Recorder for ResultWriter<'_> {
         if self.failure.is_some() {
             return;
         }
+        let labels = || link_labels(&self.plan.fabric);
         let entity = match sample.metric.entity() {
-            Entity::Link => &self.link_labels[sample.entity as usize],
+            Entity::Link => &self.link_labels.get_or_init(labels)[sample.entity as usize],
             Entity::Class => &self.plan.traffic.classes[sample.entity as usize],
-            Entity::Switch => &self.plan.fabric.node(weft_units::NodeId(sample.entity)).name,
+            Entity::Switch => &self.plan.fabric.node(NodeId(sample.entity)).name,
             Entity::All => "all",
         };
         let outcome = self.series.push(&sample.cells(entity));
         self.note("series.parquet", outcome);
     }
+}
+
+/// The labels of all links, in order of their ids.
+fn link_labels(fabric: &Fabric) -> Vec<String> {
+    (0..fabric.links().len() as u32).map(|id| fabric.link_label(LinkId(id))).collect()
 }
 
 /// Writes `value` as indented JSON.
