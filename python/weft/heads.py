@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from .errors import ResultsError
 from .run import decoded, read_bytes
 
 PER_LINK = ("links", "nodes")
@@ -10,11 +11,14 @@ PER_LINK = ("links", "nodes")
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The head in a file. Raises `ResultsError` if it cannot be read."""
+    """The head in a file, without a look at the items of those lists. Raises `ResultsError` if it cannot be read."""
     data = read_bytes(path)
     for key in PER_LINK:
         data = _without(data, key.encode())
-    return {key: value for key, value in decoded(path, data).items() if key not in PER_LINK}
+    head = decoded(path, data)
+    if not isinstance(head, dict):
+        raise ResultsError(f"{path}: not the summary of a run: delete {path.parent} and run the scenario again")
+    return {key: value for key, value in head.items() if key not in PER_LINK}
 
 
 def _without(data: bytes, key: bytes) -> bytes:

@@ -4,6 +4,8 @@ Sums there are in another order than in `weft.group_values`, so that last digits
 """
 
 from collections.abc import Sequence
+from os import SEEK_END
+from pathlib import Path
 
 from .labels import column
 from .matching import Record
@@ -11,22 +13,44 @@ from .metrics import METRIC_KEYS
 from .run import FLOWS
 from .runs import Runs
 
+_STORED = dict.fromkeys(("flows", "finished", *METRIC_KEYS)).keys()
+"""Values of a class of flows."""
+_MARK = b"PAR1"
+"""The first and the last bytes of a Parquet file; before the last ones is the length of its footer."""
+
 
 def per_run(results: Runs, keys: Sequence[str]) -> list[Record] | None:
     """One record per class and run, as of `weft.group_values.per_run`, if `keys` tell all of them apart by seed.
 
-    None if they do not, or if the runs were emulated. Raises `ResultsError` if a run lacks its flows.
+    None if they do not, if the runs were emulated, if values are missing or if a file of flows is damaged: then the
+    flows are to be read. Raises `ResultsError` if a run lacks its flows.
     """
     heads = results.heads()
     if "class" not in keys or any("emulated" in head for head in heads.values()):
         return None
-    results.files(FLOWS)
+    if not all(map(_is_whole, results.files(FLOWS))):
+        return None
     runs = results.run_columns()
     shared = {key: runs[column(key)] for key in (*keys, "seed", "run") if key != "class"}
     found: list[Record] = []
     for at, run in enumerate(results.finished):
         own = {key: values[at] for key, values in shared.items()}
-        for name, values in heads[run.id]["classes"].items():
-            found.append(own | {"class": name} | {key: values[key] for key in ("flows", "finished", *METRIC_KEYS)})
+        classes = heads[run.id].get("classes")
+        if not isinstance(classes, dict):
+            return None
+        for name, values in classes.items():
+            if not isinstance(values, dict) or not values.keys() >= _STORED:
+                return None
+            found.append(own | {"class": name} | {key: values[key] for key in _STORED})
     several = len({tuple(record[key] for key in (*keys, "seed")) for record in found}) < len(found)
     return None if several else found
+
+
+def _is_whole(path: str) -> bool:
+    """Whether a Parquet file has its beginning and its end."""
+    with Path(path).open("rb") as file:
+        begin = file.read(len(_MARK))
+        size = file.seek(0, SEEK_END)
+        file.seek(max(size - 8, 0))
+        end = file.read()
+    return begin == _MARK and end[4:] == _MARK and int.from_bytes(end[:4], "little") + 12 <= size

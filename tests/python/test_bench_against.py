@@ -58,6 +58,8 @@ def htsim(tmp_path):
     [
         (["--against", "htsim"], ["--against htsim needs the directory", "--htsim DIR"]),
         (["--htsim", "."], ["--htsim has an effect only with --against htsim"]),
+        (["--rounds", "3"], ["--rounds has an effect only with --against htsim"]),
+        ([CASE], [f"unknown case `{CASE}`", "others with --against htsim"]),
         (["--against", "htsim", "--htsim", "nowhere"], ["nowhere does not exist", "a checkout of uet-htsim"]),
         (["--against", "htsim", "--htsim", __file__], ["is not a directory"]),
         (["--against", "htsim", "--htsim", ".", "--threads", "2"], ["compares whole runs on one thread"]),
@@ -122,13 +124,14 @@ def test_ratios_of_runs_that_differ_are_marked(weft, htsim):
     assert f"† {CASE} is not comparable: the last completion differs by +" in shown
 
 
-def test_ctrl_c_ends_both_simulators(htsim, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_both_simulators(htsim, tmp_path, number):
     started = tmp_path / "started"
     options = ["bench", CASE, "--against", "htsim", "--htsim", str(htsim(SLEEPS)), "--rounds", "1"]
     command = [sys.executable, "-m", "weft", *options]
     running = subprocess.Popen(command, env=os.environ | {"STARTED": str(started)}, stderr=subprocess.PIPE, text=True)
     until("htsim runs", lambda: started.exists() and started.read_text())
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     _, said = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, "stopped" in said) == (130, True), said
     until("htsim has ended", lambda: not os.path.exists(f"/proc/{started.read_text()}"))  # noqa: PTH110

@@ -35,3 +35,11 @@ def test_a_summary_that_is_cut_off_is_not_valid_json(tmp_path):
     path.write_text(json.dumps(SUMMARY, indent=2)[:60])
     with pytest.raises(ResultsError, match="not valid JSON"):
         heads.read(path)
+
+
+@pytest.mark.parametrize("text", ["[]", "7", "null"])
+def test_another_value_is_not_the_summary_of_a_run(tmp_path, text):
+    path = tmp_path / "summary.json"
+    path.write_text(text)
+    with pytest.raises(ResultsError, match="not the summary of a run"):
+        heads.read(path)

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from weft.cli.help_pages import Commands
-from weft.cli.plain_values import _Converter
+from weft.cli.plain_values import _Converter, prefer
 
 app = Commands()
 
@@ -75,3 +75,15 @@ def test_a_file_that_cannot_be_read_is_left_to_typer(monkeypatch, tmp_path):
     converter = _Converter(parameter)
     assert converter.coerce(str(there), parameter, None) == "of Typer"
     assert converter.coerce(str(tmp_path / "missing"), parameter, None) == tmp_path / "missing"
+
+
+@pytest.mark.parametrize("descriptor", [None, SimpleNamespace(annotation=str), SimpleNamespace(parameter_info=None)])
+def test_a_parameter_of_another_typer_remains_as_it_is(descriptor):
+    def of_typer():
+        """Return its converter."""
+
+    parameter = SimpleNamespace(get_runtime_param=of_typer, type_descriptor=descriptor)
+    prefer(parameter)
+    assert parameter.get_runtime_param is of_typer
+    prefer(without := SimpleNamespace())
+    assert vars(without) == {}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -280,3 +284,36 @@ def test_without_a_baseline_the_stored_values_of_classes_make_the_same_table(eng
 def test_values_are_computed_where_the_stored_ones_do_not_suffice(engine_results):
     assert stored_values.per_run(engine_results, ["scheme"]) is None, "all classes together"
     assert stored_values.per_run(engine_results, ["class"]) is None, "several schemes per seed"
+
+
+def _without_metric(run):
+    path = run.path / "summary.json"
+    summary = json.loads(path.read_text())
+    for values in summary["classes"].values():
+        del values["p99_fct_s"]
+    path.write_text(json.dumps(summary, indent=2))
+
+
+def _without_classes(run):
+    path = run.path / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"classes": None}, indent=2))
+
+
+@pytest.mark.parametrize("damage", [_without_metric, _without_classes])
+def test_values_that_are_not_there_are_computed(engine_results, tmp_path, damage):
+    own = Results(Path(shutil.copytree(engine_results.path, tmp_path / "own")))
+    expected = summarise(own, stored=False)
+    damage(own.finished[0])
+    again = Results(own.path)
+    assert stored_values.per_run(again, ["class", "scheme"]) is None
+    assert [row.flows for row in summarise(again, stored=True).rows] == [row.flows for row in expected.rows]
+
+
+@pytest.mark.parametrize("size", [0, 3, 100, -1])
+def test_a_damaged_file_of_flows_is_noticed_by_a_run_that_is_resumed(weft, engine_results, tmp_path, size):
+    own = Results(Path(shutil.copytree(engine_results.path, tmp_path / "own")))
+    path = own.finished[0].path / "flows.parquet"
+    path.write_bytes(path.read_bytes()[:size])
+    assert stored_values.per_run(own, ["class", "scheme"]) is None
+    done = weft("run", own.path / "scenario.toml", "-o", own.path)
+    assert (done.exit_code, "a result file cannot be read" in done.stderr) == (2, True), done.output

@@ -37,8 +37,8 @@ seeds = [{{seed}}]
 interval = "{{end}} us"
 """
 
-# Full packets have 4150 bytes, cut ones and answers 64, as in htsim. Its queues hold 43 packets with the one being sent, which
-# Weft's limit leaves out.
+# Full packets have 4150 bytes, cut ones and answers 64, as in htsim. Its queues hold 43 packets with the one being
+# sent, which Weft's limit leaves out.
 _UEC_PORTS = """\
 overhead = "ethernet-frame"
 queue = "174300 B"

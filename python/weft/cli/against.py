@@ -39,8 +39,9 @@ def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) ->
     from ..against import comparison, program
     from ..against.rows import row
 
-    # Both simulators end with this process, also if a service manager stops it.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Both simulators end with this process, also if a service manager stops it or the terminal closes.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     found = program.opened(directory)
     chosen = _chosen(found, directory, name)
     total = sum(comparison.runs(case, rounds) for case, _ in chosen)
@@ -53,10 +54,22 @@ def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) ->
             number = next(numbers) // 2
             feed({"event": event, "run_id": str(number), "label": label, "total": total, "fraction": float(ended)})
 
-        for case, path in chosen:
-            done.append(comparison.compare(case, path, rounds, notify))
+        try:
+            for case, path in chosen:
+                done.append(comparison.compare(case, path, rounds, notify))
+        except BaseException:
+            # Cases take minutes each: those that are done are not lost.
+            if not as_json:
+                _print(done, rounds)
+            raise
     if as_json:
         shell.print_json([row(one) for one in done], indent=2)
+    else:
+        _print(done, rounds)
+
+
+def _print(done: "Sequence[Comparison]", rounds: int) -> None:
+    if not done:
         return
     for table in in_parts(shell.out, _COLUMNS, partial(_table, done)):
         shell.out.print(table)

@@ -13,6 +13,7 @@ from .. import _weft, interpreter, ns3, quantity
 from . import against, shell
 
 _SECONDS = 4.0
+_ROUNDS = 5
 """Time per case by default."""
 
 
@@ -37,7 +38,7 @@ def bench(
         Path | None,
         typer.Option(metavar="DIR", help="With --against htsim: a built checkout of uet-htsim, or its programs."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="With --against: runs of each simulator.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="With --against: runs of each simulator.")] = _ROUNDS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
     """Measure the simulator: packet-hops per second, peak memory, ratios to ns-3, to ECMP and to one thread.
@@ -66,11 +67,12 @@ def bench(
             raise shell.fail("--against compares whole runs on one thread", "leave out --model, --threads, --seconds")
         against.compare(htsim, case, rounds, as_json=as_json)
         return
-    if htsim is not None:
-        raise shell.fail("--htsim has an effect only with --against htsim", "--against htsim")
+    if htsim is not None or rounds != _ROUNDS:
+        name = "--htsim" if htsim is not None else "--rounds"
+        raise shell.fail(f"{name} has an effect only with --against htsim", "--against htsim --htsim DIR")
     known = _weft.bench_cases()
     if case is not None and case not in known:
-        raise shell.fail(f"unknown case `{case}`", f"one of {', '.join(known)}")
+        raise shell.fail(f"unknown case `{case}`", f"one of {', '.join(known)}; others with --against htsim")
     if model:
         _model([case] if case is not None else known, seconds, as_json)
         return

@@ -9,6 +9,11 @@ import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+_NEEDED = (
+    *("parser", "clamp", "min", "max"),
+    *("exists", "writable", "readable", "resolve_path", "allow_dash", "path_type", "file_okay", "dir_okay"),
+)
+"""What is read of Typer's description of a parameter."""
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -17,8 +22,12 @@ class _NotPlainError(Exception):
 
 
 def prefer(parameter: Any) -> None:
-    """Let a parameter convert plain values without Pydantic; with an earlier Typer, it remains as it is."""
-    if hasattr(parameter, "get_runtime_param") and not isinstance(parameter.get_runtime_param, _Converter):
+    """Let a parameter convert plain values without Pydantic; with another Typer, it remains as it is."""
+    descriptor = getattr(parameter, "type_descriptor", None)
+    info = getattr(descriptor, "parameter_info", None)
+    is_known = hasattr(descriptor, "annotation") and all(hasattr(info, name) for name in _NEEDED)
+    converter = getattr(parameter, "get_runtime_param", None)
+    if is_known and converter is not None and not isinstance(converter, _Converter):
         parameter.get_runtime_param = _Converter(parameter)
 
 

@@ -88,7 +88,7 @@ def reproduce(
         shell.print_json(as_dict(study, size, outcome), indent=2)
         return
     show(outcome.rows)
-    shell.out.print(Text("Each claim is judged by its own 95 % interval, not corrected for the number of claims."))
+    shell.out.print(Text(found.decision))
     for remark in outcome.remarks:
         shell.out.print(Text(remark))
     shell.out.print(Text(found.chosen, style="dim"))

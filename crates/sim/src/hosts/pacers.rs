@@ -17,7 +17,7 @@ impl Pacers {
         number
     }
 
-    /// The number of the pacer of `nic`, if a sender has needed it.
+    /// The number of the pacer of `nic`, if a sender has needed it or one of a later link.
     pub fn get(&self, nic: u32, net: &Network<'_>) -> Option<u32> {
         net.turns.number(nic).filter(|number| (*number as usize) < self.0.len())
     }

@@ -133,9 +133,10 @@ impl<'a, H: Hosts> Partition<'a, H> {
     }
 
     /// Handles the events before `end`, at most `most` of them; with `returns_for_news`, only up to the first urgent
-    /// news.
+    /// news. In rounds, handles all of them.
     pub fn run(&mut self, end: Time, most: u32, returns_for_news: bool, world: &World<'_>) -> Pause {
         if self.net.rounds.is_on() {
+            debug_assert!(!returns_for_news, "news does not end a window of rounds");
             self.rounds(end, world);
             return Pause::End;
         }

@@ -21,6 +21,7 @@ class UetValidation(Study):
     name = "uet-validation"
     summary = "Ultra Ethernet on uet-htsim's validation lists: permutations, incasts, oversubscription, a slow link"
     chosen = setups.CHOSEN
+    decision = "A row holds if the mean over seeds is at or below the limit, as uet-htsim's script judges one run."
 
     def parts(self, size: Size) -> Sequence[Part]:
         """Each set-up of the lists."""

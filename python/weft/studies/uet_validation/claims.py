@@ -36,4 +36,6 @@ def _judged(table: pl.DataFrame, limit: Limit) -> StudyRow:
         f"uet-htsim {theirs.mean:.1f} us, {theirs.seeds} seeds: {theirs.least:.1f} to {theirs.greatest:.1f} us "
         f"({100 * (found.mean / theirs.mean - 1):+.1f} %)",
     ]
-    return row(ident, claim, holds, found, UNIT, notes if holds else [*notes, rules.DECIDING.get(ident, "")])
+    if not holds:
+        notes.append(rules.DECIDING.get(ident, "no rule is known that decides this row"))
+    return row(ident, claim, holds, found, UNIT, notes)
