@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -294,12 +295,21 @@ def _without_metric(run):
     path.write_text(json.dumps(summary, indent=2))
 
 
-def _without_classes(run):
+def _without_classes(run, classes=None):
     path = run.path / "summary.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"classes": None}, indent=2))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"classes": classes}, indent=2))
 
 
-@pytest.mark.parametrize("damage", [_without_metric, _without_classes])
+def _with_text(run):
+    path = run.path / "summary.json"
+    path.write_text(re.sub(r'("p99_fct_s": )[^,\n]*', r'\1"x"', path.read_text()))
+
+
+def _without_any(run):
+    _without_classes(run, {})
+
+
+@pytest.mark.parametrize("damage", [_without_metric, _without_classes, _without_any, _with_text])
 def test_values_that_are_not_there_are_computed(engine_results, tmp_path, damage):
     own = Results(Path(shutil.copytree(engine_results.path, tmp_path / "own")))
     expected = summarise(own, stored=False)

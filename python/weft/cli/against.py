@@ -36,16 +36,31 @@ _COLUMNS = (
 
 def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) -> None:
     """Run one case, or all whose program is built, and print their ratios."""
-    from ..against import comparison, program
+    from ..against import program
     from ..against.rows import row
 
     # Both simulators end with this process, also if a service manager stops it or the terminal closes.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as with nohup
+            signal.signal(number, signal.default_int_handler)
     found = program.opened(directory)
     chosen = _chosen(found, directory, name)
+    done: list[Comparison] = []
+    try:
+        _run(chosen, rounds, done)
+    finally:
+        # Cases take minutes each: those that are done are not lost if a later one fails.
+        if as_json:
+            shell.print_json([row(one) for one in done], indent=2)
+        elif done:
+            _print(done, rounds)
+
+
+def _run(chosen: "list[tuple[Case, Path]]", rounds: int, done: "list[Comparison]") -> None:
+    """Run the cases and append each to `done` when it has ended."""
+    from ..against import comparison
+
     total = sum(comparison.runs(case, rounds) for case, _ in chosen)
-    done = []
     with shown("against htsim", shell.err) as (_, feed):
         numbers = itertools.count()
 
@@ -54,23 +69,11 @@ def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) ->
             number = next(numbers) // 2
             feed({"event": event, "run_id": str(number), "label": label, "total": total, "fraction": float(ended)})
 
-        try:
-            for case, path in chosen:
-                done.append(comparison.compare(case, path, rounds, notify))
-        except BaseException:
-            # Cases take minutes each: those that are done are not lost.
-            if not as_json:
-                _print(done, rounds)
-            raise
-    if as_json:
-        shell.print_json([row(one) for one in done], indent=2)
-    else:
-        _print(done, rounds)
+        for case, path in chosen:
+            done.append(comparison.compare(case, path, rounds, notify))
 
 
 def _print(done: "Sequence[Comparison]", rounds: int) -> None:
-    if not done:
-        return
     for table in in_parts(shell.out, _COLUMNS, partial(_table, done)):
         shell.out.print(table)
     for one in done:

@@ -13,8 +13,9 @@ from .. import _weft, interpreter, ns3, quantity
 from . import against, shell
 
 _SECONDS = 4.0
-_ROUNDS = 5
 """Time per case by default."""
+_ROUNDS = 5
+"""Runs of each simulator by default."""
 
 
 class Peer(StrEnum):

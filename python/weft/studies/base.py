@@ -168,7 +168,10 @@ class Study(ABC):
     summary: ClassVar[str]
     chosen: ClassVar[str]
     """Choices of this study where the paper gives no details."""
-    decision: ClassVar[str] = "Each claim is judged by its own 95 % interval, not corrected for the number of claims."
+    decision: ClassVar[str] = (
+        "Each claim is judged by the rule on the study's page, mostly by its 95 % interval, "
+        "not corrected for the number of claims."
+    )
     """How claims are judged."""
     of_traffic: ClassVar[Collection[str]] = ()
     """Ids of claims about the generated traffic alone: they do not need runs in a steady state."""

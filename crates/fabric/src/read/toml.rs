@@ -8,7 +8,7 @@
 //! delay = "5 us"
 //! queue = "1000 packets"    # or { limit = "150 kB", scheduler = "drr", weights = [4, 1] }
 //! ecn_threshold = "65 packets"
-//! overhead = "ethernet"     # ethernet, ppp, none
+//! overhead = "ethernet"     # ethernet, ethernet-frame, ppp, none
 //!
 //! [[node]]
 //! name = "h0"

@@ -37,5 +37,5 @@ def _judged(table: pl.DataFrame, limit: Limit) -> StudyRow:
         f"({100 * (found.mean / theirs.mean - 1):+.1f} %)",
     ]
     if not holds:
-        notes.append(rules.DECIDING.get(ident, "no rule is known that decides this row"))
+        notes.append(rules.DECIDING.get(ident, "the reason is not known"))
     return row(ident, claim, holds, found, UNIT, notes)
