@@ -129,7 +129,10 @@ def test_a_signal_ends_both_simulators(htsim, tmp_path, number):
     started = tmp_path / "started"
     options = ["bench", CASE, "--against", "htsim", "--htsim", str(htsim(SLEEPS)), "--rounds", "1"]
     command = [sys.executable, "-m", "weft", *options]
+    # Signals that are ignored here, as with nohup, would be ignored there as well.
+    before = signal.signal(number, signal.SIG_DFL)
     running = subprocess.Popen(command, env=os.environ | {"STARTED": str(started)}, stderr=subprocess.PIPE, text=True)
+    signal.signal(number, before)
     until("htsim runs", lambda: started.exists() and started.read_text())
     running.send_signal(number)
     _, said = running.communicate(timeout=PATIENCE_S)
