@@ -93,8 +93,4 @@ def decoded(path: Path, data: bytes) -> Any:
             json.dumps(content, ensure_ascii=False).encode()
         return content
     except ValueError as error:
-        raise _not_json(path, error) from None
-
-
-def _not_json(path: Path, error: ValueError) -> ResultsError:
-    return ResultsError(f"{path}: not valid JSON ({error})")
+        raise ResultsError(f"{path}: not valid JSON ({error})") from None

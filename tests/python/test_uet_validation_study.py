@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from weft import _weft
+from weft.against import networks
 from weft.studies.outcome import Size, Verdict
-from weft.studies.uet_validation import claims, figures, networks, published, rules, setups, traffic
+from weft.studies.uet_validation import claims, figures, published, rules, setups, traffic
 from weft.studies.uet_validation.table import SCHEMA, gather
 
 LIMITS = {limit.ident: limit for limit in published.LIMITS}

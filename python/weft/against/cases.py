@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import matrix
 from .matrix import Matrix
+from .networks import HEADER, PAYLOAD, SACK_BYTES, fat_tree, ports, timeout_ps
 
 MATRIX = "flows.cm"
 """The file of the matrix, in the directory in which both programs run."""
@@ -37,28 +38,24 @@ seeds = [{{seed}}]
 interval = "{{end}} us"
 """
 
-# Full packets have 4150 bytes, cut ones and answers 64, as in htsim. Its queues hold 43 packets with the one being
-# sent, which Weft's limit leaves out.
-_UEC_PORTS = """\
+# Of fat-trees of any size: the longest paths have as many links.
+_TREE = fat_tree(16)
+
+_UEC_PORTS = f"""\
 overhead = "ethernet-frame"
-queue = "174300 B"
-queues = { scheduler = "strict-priority", weights = [1, 1] }
-trim = true
-trim_queue = "356900 B"
-red = { kmin = "37350 B", kmax = "145250 B", at = "dequeue" }
+{ports(_TREE, _TREE.queue)}
 """
 
-# htsim counts headers in the 16 384 bytes after which a receiver answers.
-_UEC_HOSTS = """
+_UEC_HOSTS = f"""
 [transport]
 protocol = "uec"
-mtu = 4086
-header = 18
-ack_bytes = "16131 B"
-base_rtt = "14022720 ps"
+mtu = {PAYLOAD}
+header = {HEADER}
+ack_bytes = "{SACK_BYTES} B"
+base_rtt = "{_TREE.rtt_ps} ps"
 entropies = 128
 entropy_choice = "oblivious"
-rto = "100656 ns"
+rto = "{timeout_ps(_TREE.queue)} ps"
 """
 
 # Full packets have 4044 bytes (htsim: 4064), answers 48 (htsim: 64). Thresholds of 15 and 12 times 4000 bytes.

@@ -11,11 +11,10 @@ from ..run import read_json
 from .cases import Case
 from .errors import PeerError
 from .excerpt import last_lines
+from .networks import BACK_PS
 from .outcome import Outcome
 from .process import Usage, measured
 
-_BACK_PS = 1_000_000 + 5_120
-"""Time of an answer of 64 bytes over a link of 100 Gbps and 1 us, in picoseconds."""
 _SCENARIO, _RESULTS, _OUTPUT, _USAGE = "scenario.toml", "results", "output.txt", "usage.json"
 
 
@@ -46,7 +45,7 @@ def run(case: Case, seed: int, folder: Path) -> Run:
 def outcome(folder: Path) -> Outcome:
     """The outcome of the run in `folder`. The answer to a flow's last byte has an idle way back to the source."""
     flows = Results(folder / _RESULTS).scan_flows(measured=False)
-    acknowledged = pl.col("end_ps") + pl.col("hops") * _BACK_PS
+    acknowledged = pl.col("end_ps") + pl.col("hops") * BACK_PS
     row = (
         flows.select(
             pl.col("packets_sent").sum().alias("packets"),

@@ -1,8 +1,8 @@
 """Ultra Ethernet hosts held to the limits of uet-htsim's validation lists.
 
-`networks` and `traffic` describe the lists' set-ups, `setups` has the scenarios, `published` the limits and uet-htsim's
-results, `table` collects completion times, `claims` has the rows with their decision rule, `rules` the reasons of rows
-that do not hold, `figures` the times relative to the limits.
+`weft.against.networks` and `traffic` describe the lists' set-ups, `setups` has the scenarios, `published` the limits
+and uet-htsim's results, `table` collects completion times, `claims` has the rows with their decision rule, `rules` the
+reasons of rows that do not hold, `figures` the times relative to the limits.
 """
 
 from collections.abc import Sequence

@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...against.networks import (
+    HEADER,
+    PAYLOAD,
+    SACK_BYTES,
+    Network,
+    fat_tree,
+    leaf_spine,
+    ports,
+    slow_link,
+    timeout_ps,
+)
 from ...scenario import Scenario
 from ..outcome import Size
 from . import traffic
-from .networks import HEADER, PAYLOAD, Network, fat_tree, leaf_spine, ports, slow_link, timeout_ps
 
 CHOSEN = (
     "Mean over seeds. The seed draws the permutations of 1024 hosts; uet-htsim reads a fixed one. Completion is at the "
@@ -15,8 +25,6 @@ CHOSEN = (
 
 LARGE = 1024
 """Set-ups with this many hosts have fewer seeds."""
-SACK_BYTES = 16_384 * PAYLOAD // (PAYLOAD + 64)
-"""After how many bytes of payload a receiver answers. uet-htsim counts headers, too."""
 MANY_PACKETS = 500
 """The large queues of the lists."""
 FIRST_WINDOW = 50

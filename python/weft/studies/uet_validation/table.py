@@ -4,11 +4,9 @@ from typing import Any
 
 import polars as pl
 
+from ...against.networks import BACK_PS
 from ...results import Results
-from .networks import ANSWER, DELAY_PS, RATE_BPS
 
-ANSWER_PS = ANSWER * 8 * 10**12 // RATE_BPS
-"""Time to send an answer."""
 WATCHED = ("h1", "h0")
 """Source and destination of the flow with a limit of its own."""
 
@@ -30,7 +28,7 @@ def gather(results: dict[str, Results]) -> pl.DataFrame:
 
 def _part(name: str, part: Results) -> pl.DataFrame:
     # The receiver has the last byte at `end_ps`; its answer takes the way back.
-    done = (pl.col("end_ps") + pl.col("hops") * (DELAY_PS + ANSWER_PS)) / 1e6
+    done = (pl.col("end_ps") + pl.col("hops") * BACK_PS) / 1e6
     is_watched = (pl.col("src") == WATCHED[0]) & (pl.col("dst") == WATCHED[1])
     flows = part.scan_flows(measured=False).with_columns(done.alias("us"))
     found = flows.group_by("run").agg(

@@ -1,4 +1,4 @@
-"""The networks of the validation lists: fabric, round trip, queue, thresholds and timeout as uet-htsim computes them.
+"""Networks of Ultra Ethernet as uet-htsim computes them: fabric, round trip, queue, thresholds, timeout, packets.
 
 All links have 100 Gbps and 1 us; switches have no delay. Without `-topo`, uet-htsim builds a fat-tree of three tiers
 for the number of hosts.
@@ -14,6 +14,10 @@ PACKET, PAYLOAD, HEADER, ANSWER = 4150, 4086, 18, 64
 
 uet-htsim's packets have 64 bytes of headers: here, 28 of IPv4 and UDP, `HEADER`, and 18 of the Ethernet frame.
 """
+SACK_BYTES = 16_384 * PAYLOAD // (PAYLOAD + 64)
+"""After how many bytes of payload a receiver answers. uet-htsim counts headers, too."""
+BACK_PS = DELAY_PS + ANSWER * 8 * 10**12 // RATE_BPS
+"""Time of an answer over an idle link."""
 SLOW = 4
 """By how much rate, queue and thresholds of a link are divided that `-failed` selects."""
 
