@@ -64,7 +64,7 @@ impl Network<'_> {
         if due < Time::MAX {
             if !self.rounds.is_on() {
                 self.queue.set(link, self.links.far_port(link), due);
-            } else if let Some(place) = self.rounds.receiver(link) {
+            } else if let Some(place) = self.rounds.layout.receiver(link) {
                 self.rounds.note(place, due);
             }
         }

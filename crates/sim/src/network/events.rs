@@ -45,7 +45,7 @@ impl Network<'_> {
     pub(super) fn expect(&mut self, link: u32, port: u32, arrival: Time) {
         if !self.rounds.is_on() {
             self.queue.bring_forward(link, port, arrival);
-        } else if let Some(place) = self.rounds.receiver(link) {
+        } else if let Some(place) = self.rounds.layout.receiver(link) {
             self.rounds.note(place, arrival);
         }
     }
@@ -55,7 +55,7 @@ impl Network<'_> {
     pub fn schedule(&mut self, nic: u32, timer: Timer, at: Time, order: Order) {
         if !self.rounds.is_on() {
             self.queue.schedule(timer.into(), at, order);
-        } else if let Some(place) = self.rounds.sender(nic) {
+        } else if let Some(place) = self.rounds.layout.sender(nic) {
             self.rounds.schedule(place, timer.into(), at, order);
         }
     }

@@ -9,6 +9,15 @@ use crate::packet::{PacketId, Way};
 use crate::trace::TraceEvent;
 
 impl Network<'_> {
+    /// A packet that is no pause frame has crossed `link`, in a round.
+    #[inline(always)]
+    pub fn cross(&mut self, link: u32, packet: PacketId) {
+        self.counters.packet_hops += 1;
+        if self.packets.get(packet).is_watched() {
+            self.observe(link, packet);
+        }
+    }
+
     /// A watched packet has crossed `link`, to a host if it `ends`.
     #[cold]
     pub fn observe(&mut self, link: u32, packet: PacketId) {

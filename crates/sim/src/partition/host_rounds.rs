@@ -65,10 +65,7 @@ impl<H: Hosts> Partition<'_, H> {
                 Next::Arrival => {
                     let (_, Arrival { packet, link, .. }) = self.net.rounds.get(arrived);
                     arrived += 1;
-                    self.net.counters.packet_hops += 1;
-                    if self.net.packets.get(packet).is_watched() {
-                        self.net.observe(link, packet);
-                    }
+                    self.net.cross(link, packet);
                     self.deliver(host, packet, world);
                     at
                 }

@@ -50,10 +50,7 @@ impl<H: Hosts> Partition<'_, H> {
             // Deadlines come before arrivals at the same time.
             latest = self.switches.wake_before(switch, time + Duration::PICOSECOND, net).max(time);
             net.now = time;
-            net.counters.packet_hops += 1;
-            if net.packets.get(packet).is_watched() {
-                net.observe(link, packet);
-            }
+            net.cross(link, packet);
             self.switches.receive(switch, PortId(port), Bound::undecided(packet), net);
         }
         latest = self.switches.wake_before(switch, end, net).max(latest);

@@ -121,16 +121,10 @@ impl Rounds {
         if self.is_on { self.layout.sender(link) } else { None }
     }
 
-    /// The place of the node that a link reaches, if it has rounds in this partition.
-    #[inline(always)]
-    pub fn receiver(&self, link: u32) -> Option<usize> {
-        if self.is_on { self.layout.receiver(link) } else { None }
-    }
-
     /// Notes that the node that sends on a link has something to do at `time`.
     #[inline(always)]
     pub fn note_sender(&mut self, link: u32, time: Time) {
-        if let Some(place) = self.sender(link) {
+        if let Some(place) = self.layout.sender(link) {
             self.note_own(place, time);
         }
     }
@@ -138,7 +132,7 @@ impl Rounds {
     /// Schedules a timer of the host at a place.
     #[inline]
     pub fn schedule(&mut self, place: usize, id: u32, time: Time, order: Order) {
-        self.timers[place - self.layout.switches()].schedule(id, time, order);
+        self.timers(place).schedule(id, time, order);
         self.note_own(place, time);
     }
 
