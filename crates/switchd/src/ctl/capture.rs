@@ -238,7 +238,14 @@ async fn follow<W: Write>(
     let is_shown = io::stderr().is_terminal();
     let mut bucket = Bucket { rate: arguments.rate, second: Instant::now(), used: 0 };
     let mut last = 0;
-    'frames: loop {
+    let mut take = |frame: Frame<'_>, writer: &mut Writer<W>, ports: &mut [Port]| {
+        last = last.max(frame.time_ns);
+        store(&frame, writer, ports, &mut bucket)?;
+        let stored: u64 = ports.iter().map(|port| port.frames - port.left_out).sum();
+        io::Result::Ok(stored >= arguments.count || writer.written() >= arguments.bytes.0)
+    };
+    let mut is_full = false;
+    while !is_full {
         tokio::select! {
             biased;
             _ = interrupt.recv() => break,
@@ -258,20 +265,24 @@ async fn follow<W: Write>(
                         ready.clear_ready();
                         break;
                     };
-                    last = last.max(frame.time_ns);
-                    store(&frame, writer, ports, &mut bucket)?;
-                    let stored: u64 = ports.iter().map(|port| port.frames - port.left_out).sum();
-                    if stored >= arguments.count || writer.written() >= arguments.bytes.0 {
-                        break 'frames;
+                    is_full = take(frame, writer, ports)?;
+                    if is_full {
+                        break;
                     }
                 }
             }
         }
     }
+    // Frames that arrived before a signal or the end of the time may still wait in the socket.
+    let socket = socket.get_mut();
+    socket.stop()?;
+    while !is_full && let Some(frame) = socket.receive()? {
+        is_full = take(frame, writer, ports)?;
+    }
     if is_shown {
         eprint!("\r");
     }
-    let lost = socket.get_ref().lost();
+    let lost = socket.lost();
     let comment = if lost > 0 { format!("{lost} frames were lost, over all ports") } else { String::new() };
     for (number, port) in (0..).zip(ports.iter()) {
         writer.statistics(&Statistics {

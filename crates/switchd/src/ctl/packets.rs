@@ -63,9 +63,12 @@ fn checked(done: libc::c_int) -> io::Result<libc::c_int> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
 }
 
+fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
 /// Instructions that accept up to `snaplen` bytes of frames at one of `interfaces`.
 fn filter(interfaces: &[u32], wanted: Wanted, snaplen: u32) -> Vec<libc::sock_filter> {
-    let step = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
     let mut steps = Vec::new();
     match wanted {
         Wanted::Both => {}
@@ -98,9 +101,7 @@ impl PacketSocket {
         // Protocol 0: nothing is received before the filter is in place.
         // SAFETY: no pointers; the descriptor is new and has no other owner.
         let socket = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?) };
-        let mut steps = filter(interfaces, wanted, snaplen);
-        let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-        set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
+        attach(&socket, &mut filter(interfaces, wanted, snaplen))?;
         set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
         set(&socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         // More than the limit of the system needs CAP_NET_ADMIN.
@@ -115,6 +116,14 @@ impl PacketSocket {
         // SAFETY: the pointer is to an address of the given length.
         checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
         Ok(Self { socket, buffer: vec![0; snaplen as usize + 4] })
+    }
+
+    /// Accepts no more frames; those that wait can still be received.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn stop(&mut self) -> io::Result<()> {
+        attach(&self.socket, &mut [step(RETURN, 0, 0, 0)])
     }
 
     /// The next frame; `None` if none waits.
@@ -183,6 +192,11 @@ impl PacketSocket {
         };
         if done == 0 { counts[1].into() } else { 0 }
     }
+}
+
+fn attach(socket: &OwnedFd, steps: &mut [libc::sock_filter]) -> io::Result<()> {
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {

@@ -26,10 +26,16 @@ impl Capture {
         Self { child, file }
     }
 
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: no pointers; the child has not been waited for.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+
     /// Ends it with Ctrl-C; returns its messages.
     fn end(self) -> (String, PathBuf) {
-        // SAFETY: no pointers; the child has not been waited for.
-        unsafe { libc::kill(self.child.id() as i32, libc::SIGINT) };
+        self.signal(libc::SIGINT);
+        // It may be stopped.
+        self.signal(libc::SIGCONT);
         let output = self.child.wait_with_output().expect("weftctl");
         let messages = String::from_utf8(output.stderr).expect("text");
         assert!(output.status.success(), "{messages}");
@@ -124,6 +130,20 @@ fn a_capture_ends_at_its_limits() {
     assert!(two.reach());
     let (messages, _) = capture.end();
     assert!(messages.contains("left out beyond --rate 1"), "{messages}");
+}
+
+#[test]
+#[ignore = "needs root, BPF and tshark"]
+fn frames_that_wait_when_a_capture_ends_are_stored() {
+    let two = TwoHosts::new();
+    let switch = two.switch("ecmp", &[]);
+    let capture = Capture::start(&switch, &two.places.run, &["--direction", "in"]);
+    // It cannot read while it is stopped: when it goes on, it finds the frames and the signal together.
+    capture.signal(libc::SIGSTOP);
+    assert!(two.reach());
+    let (messages, file) = capture.end();
+    let frames = tshark(&file, "udp.dstport == 7", &["frame.interface_name"]);
+    assert!(frames.contains(&vec!["h1".to_owned()]), "{messages}");
 }
 
 #[test]
