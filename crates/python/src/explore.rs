@@ -1,6 +1,7 @@
 //! Following one exploration with a Python callback for progress.
 
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -40,13 +41,15 @@ pub fn explore(
     let mut raised = None;
     let answer = py.detach(|| {
         std::thread::scope(|scope| {
+            let (over, ended) = channel::<()>();
             let worker = scope.spawn(|| {
+                // Dropped at the end, which ends the loop below.
+                let _over = over;
                 let plan = plan(&scenario, &points, base_dir)?;
                 let explored = follow(&plan, &choice, &watches).map_err(|error| error.to_string())?;
                 Ok::<_, String>(explored.json(&plan).to_string())
             });
-            while !worker.is_finished() {
-                std::thread::sleep(TICK);
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
                     raised = tell(&watches, &progress).err();
                 }

@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -184,7 +185,7 @@ pub fn run_sweep(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
-    let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
+    let (over, ended) = channel::<Ended<'_>>();
     let one = |point| {
         let within = |links| asked.unwrap_or_else(|| left(threads, links));
         let (target, capture) = (target(point), request.as_ref());
@@ -201,58 +202,58 @@ pub fn run_sweep(
     };
     let (mut timings, mut is_reported) = (Vec::<Value>::new(), false);
     std::thread::scope(|scope| {
-        let workers = scope.spawn(|| {
+        scope.spawn(|| {
+            // Dropped with the last run, which ends the loop below.
+            let over = over;
             pool.install(|| {
                 missing.par_iter().with_max_len(1).for_each(|point| {
                     if !stop.load(Ordering::Relaxed) {
-                        let ends = one(*point).transpose().map(|outcome| (*point, outcome));
+                        let ends = one(*point).transpose();
                         lock(&active).retain(|run| run.point.id != point.id);
-                        lock(&ended).extend(ends);
+                        // The receiver lives until all senders are gone.
+                        ends.into_iter().for_each(|outcome| drop(over.send((*point, outcome))));
                     }
                 });
             });
         });
+        let mut next_tick = Instant::now();
         loop {
-            let last = workers.is_finished();
-            for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
-                match outcome {
-                    Ok(timing) => {
-                        let alone = timing.alone.as_deref().filter(|_| asked.is_some());
-                        if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_reported, true)) {
-                            tell(&Event::OneThread { why });
-                        }
-                        tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
-                        report.done += 1;
-                        report.repeated += usize::from(timing.is_repeated);
-                        timings.push(timing.json(point));
-                        report.captured.extend(timing.captured);
+            match ended.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
+                Ok((point, Ok(timing))) => {
+                    let alone = timing.alone.as_deref().filter(|_| asked.is_some());
+                    if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_reported, true)) {
+                        tell(&Event::OneThread { why });
                     }
-                    Err(failed) => {
-                        tell(&Event::RunFailed { point, error: &failed.error });
-                        report.failed.push((point.clone(), failed));
-                    }
+                    tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
+                    report.done += 1;
+                    report.repeated += usize::from(timing.is_repeated);
+                    timings.push(timing.json(point));
+                    report.captured.extend(timing.captured);
                 }
+                Ok((point, Err(failed))) => {
+                    tell(&Event::RunFailed { point, error: &failed.error });
+                    report.failed.push((point.clone(), failed));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    next_tick = Instant::now() + TICK;
+                    for run in lock(&active).clone() {
+                        let so_far = run.so_far();
+                        tell(&Event::Progress {
+                            point: run.point,
+                            fraction: so_far.fraction,
+                            flows_done: so_far.flows_done,
+                            flows_total: so_far.flows_total,
+                            packet_hops: so_far.packet_hops,
+                            sim_time_s: so_far.sim_time_s,
+                        });
+                    }
+                    tell(&Event::Tick);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            if last {
-                break;
-            }
-            let runs = lock(&active).clone();
-            for run in &runs {
-                let so_far = run.so_far();
-                tell(&Event::Progress {
-                    point: run.point,
-                    fraction: so_far.fraction,
-                    flows_done: so_far.flows_done,
-                    flows_total: so_far.flows_total,
-                    packet_hops: so_far.packet_hops,
-                    sim_time_s: so_far.sim_time_s,
-                });
-            }
-            tell(&Event::Tick);
             if stop.load(Ordering::Relaxed) {
-                runs.iter().for_each(|run| run.stop(true));
+                lock(&active).iter().for_each(|run| run.stop(true));
             }
-            std::thread::sleep(TICK);
         }
     });
     report.stopped = stop.load(Ordering::Relaxed);
