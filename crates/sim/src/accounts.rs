@@ -96,6 +96,9 @@ impl Accounts {
         header: &Header,
         wire_bytes: u32,
     ) -> Option<Charge> {
+        if self.ingress.is_empty() && port.buffer.is_none() {
+            return port.fits(class, wire_bytes).then_some(Charge::NOTHING);
+        }
         if port.is_at_switch && port.is_lossless(class) && self.is_made_here(packet) {
             // No sender can be paused for it.
             let buffer = port.buffer.map(|place| &self.buffers[place]);
@@ -142,17 +145,19 @@ impl Accounts {
     }
 
     /// Counts a packet that takes this space; returns the link with flow control whose account has changed.
+    #[inline]
     pub fn charge(&mut self, deposit: &Deposit) -> Option<u32> {
         self.change(deposit, Buffer::take, Ingress::charge)
     }
 
     /// Returns the space of a packet; returns the link with flow control whose account has changed.
+    #[inline]
     pub fn refund(&mut self, deposit: &Deposit) -> Option<u32> {
         self.change(deposit, Buffer::give, Ingress::release)
     }
 
     /// Changes the buffer and then the account of the link in which a packet counts; returns that link.
-    #[inline]
+    #[inline(always)]
     fn change(
         &mut self,
         deposit: &Deposit,
@@ -160,6 +165,9 @@ impl Accounts {
         in_ingress: impl FnOnce(&mut Ingress, usize, u32, Option<&Buffer>),
     ) -> Option<u32> {
         let Deposit { buffer, wire_bytes, charge } = *deposit;
+        if charge == Charge::NOTHING {
+            return None;
+        }
         if charge.shared
             && let Some(place) = buffer
         {

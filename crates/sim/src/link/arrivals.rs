@@ -69,6 +69,7 @@ impl Links {
     }
 
     /// Takes the packets out of the ring of a link that leaves that have reached the other partition. No event does.
+    #[inline(always)]
     pub(super) fn forget_arrived(&mut self, link: u32, now: Time) {
         if self.links[link as usize].flags & LEAVES != 0 {
             self.take_before(link, now + Duration::PICOSECOND, |_, _, _| {});

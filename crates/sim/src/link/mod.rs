@@ -140,28 +140,16 @@ impl Links {
         let leaves = at.backlog_time(now) + at.clock.tx_time(wire_bytes);
         let is_free = leaves.ps() >> at.grain() < u64::from(at.free);
         if !is_free | (at.tail.wrapping_sub(at.head) >= u32::from(at.room)) {
-            return self.offer_full(link, now, bound, ip_bytes, mark);
+            if at.flags & PLAIN != UP {
+                return Offer::Refused;
+            }
+            return self.offer_checked(link, now, bound, ip_bytes, mark);
         }
         self.append(link, now, bound, wire_bytes)
     }
 
-    /// Offers a packet to a link that may be full, or whose ring may have to grow.
-    #[inline(never)]
-    fn offer_full(
-        &mut self,
-        link: u32,
-        now: Time,
-        bound: Bound,
-        ip_bytes: u16,
-        mark: impl FnOnce() -> bool,
-    ) -> Offer {
-        if self.links[link as usize].flags & PLAIN != UP {
-            return Offer::Refused;
-        }
-        self.offer_checked(link, now, bound, ip_bytes, mark)
-    }
-
     /// Offers a packet to a link that is up, with all checks of its one queue.
+    #[inline(never)]
     pub fn offer_checked(
         &mut self,
         link: u32,
@@ -182,6 +170,7 @@ impl Links {
     }
 
     /// Appends a packet to the line, ignoring the queue limit.
+    #[inline(always)]
     pub fn push(&mut self, link: u32, now: Time, bound: Bound, wire_bytes: u32) -> Offer {
         self.forget_arrived(link, now);
         let at = &self.links[link as usize];

@@ -49,7 +49,6 @@ impl Network<'_> {
     }
 
     /// [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
-    #[cold]
     #[inline(never)]
     fn send_aside(&mut self, link: u32, bound: Bound) -> bool {
         let packet = bound.packet;

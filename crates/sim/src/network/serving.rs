@@ -12,6 +12,7 @@ use crate::served_port::Service;
 
 impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
+    #[inline]
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         // Served before it: those whose turn came by now, now included.
         let has_served = self.serve_before(link, self.now + Duration::PICOSECOND);
@@ -50,6 +51,7 @@ impl Network<'_> {
     }
 
     /// Puts a packet on the line of a served port, which is free at `at`.
+    #[inline(always)]
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32, at: Time) {
         self.ports.accounts.record_link(link, packet);
         let offer = self.links.push(link, at, Bound::undecided(packet), wire_bytes);
@@ -106,19 +108,23 @@ impl Network<'_> {
     }
 
     /// Serves the packets of a port that is not coupled whose turn came before `end`; returns whether there were any.
+    #[inline(always)]
     pub fn serve_before(&mut self, link: u32, end: Time) -> bool {
         let mut has_served = false;
-        while let Some(port) = self.ports.get(link)
-            && port.service != Service::Coupled
-            && !port.queues.is_empty()
+        while let Some(free) = self.next_choice(link)
+            && free < end
+            && self.send_next(link, free)
         {
-            let free = self.links.busy_until(link);
-            if free >= end || !self.send_next(link, free) {
-                break;
-            }
             has_served = true;
         }
         has_served
+    }
+
+    /// When a port that is not coupled chooses the next packet, if any waits.
+    #[inline(always)]
+    fn next_choice(&self, link: u32) -> Option<Time> {
+        let port = self.ports.get(link)?;
+        (port.service != Service::Coupled && !port.queues.is_empty()).then(|| self.links.busy_until(link))
     }
 
     /// Serves the packets of all ports that are not coupled whose turn came before `end`: they are to be looked at.
@@ -140,13 +146,8 @@ impl Network<'_> {
             return next;
         }
         for link in self.rounds.layout.outgoing(switch) {
-            let has_waiting = |this: &Self| this.ports.get(link).is_some_and(|port| !port.queues.is_empty());
-            if has_waiting(self) {
-                self.serve_before(link, end);
-                if has_waiting(self) {
-                    next = next.min(self.links.busy_until(link));
-                }
-            }
+            self.serve_before(link, end);
+            next = next.min(self.next_choice(link).unwrap_or(Time::MAX));
         }
         next
     }
@@ -176,6 +177,7 @@ impl Network<'_> {
     }
 
     /// Sends the next packet of a port whose line is free at `at`; returns whether there was one.
+    #[inline(never)]
     fn send_next(&mut self, link: u32, at: Time) -> bool {
         let mut is_marked = false;
         let next = self.ports.pop(link, &mut self.packets, |header| is_marked = mark(header));
