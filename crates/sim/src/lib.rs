@@ -63,6 +63,7 @@ mod setup;
 mod shared_buffer;
 mod shown;
 pub mod single;
+mod solo;
 pub mod sweep;
 pub mod sweep_directory;
 pub mod sweep_error;

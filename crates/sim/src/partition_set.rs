@@ -5,6 +5,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use weft_fabric::Fabric;
 use weft_units::{Duration, LinkId, NodeId, Time};
@@ -14,12 +15,15 @@ use crate::hosts::{Hosts, World};
 use crate::line::LinkCounters;
 use crate::network::Crossing;
 use crate::partition::{Partition, Pause};
+use crate::solo::Solo;
 
 /// How often a thread looks for the others before it lets them have the processor, and before it sleeps.
 const LOOKS: u32 = 200;
 const YIELDS: u32 = 2_000;
 /// How long a thread sleeps that finds no work: nobody waits for it.
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
+/// How often a thread that does not help looks if it should again.
+const NAP: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// All partitions.
 pub struct PartitionSet<'a, H> {
@@ -40,6 +44,7 @@ pub struct PartitionSet<'a, H> {
     /// The panics of this window.
     panics: Mutex<Vec<Box<dyn Any + Send>>>,
     over: AtomicBool,
+    solo: Solo,
 }
 
 /// The packets from each partition, and one bit for each that sent any.
@@ -91,6 +96,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
             done: AtomicUsize::new(0),
             panics: Mutex::default(),
             over: AtomicBool::new(false),
+            solo: Solo::default(),
         }
     }
 
@@ -190,13 +196,17 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         self.end_ps.store(end.ps(), Ordering::Relaxed);
         self.first_ps.store(u64::MAX, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
+        let start = Instant::now();
+        self.solo.start_window(start);
         let window = self.window.fetch_add(1, Ordering::Release) + 1;
         self.work_slots(0, window, end);
-        let mut looks = 0;
+        let (mut looks, waits) = (0, Instant::now());
         while self.done.load(Ordering::Acquire) < self.count() {
             looks += 1;
             pause(looks.min(YIELDS - 1));
         }
+        let now = Instant::now();
+        self.solo.end_window(self.count(), waits - start, now - waits, now);
         if let Some(panic) = lock(&self.panics).pop() {
             resume_unwind(panic);
         }
@@ -207,7 +217,9 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         let (mut window, mut looks) = (0, 0);
         while !self.over.load(Ordering::Relaxed) {
             let current = self.window.load(Ordering::Acquire);
-            if current == window {
+            if self.solo.is_on() {
+                std::thread::sleep(NAP);
+            } else if current == window {
                 looks += 1;
                 pause(looks);
             } else {
