@@ -182,6 +182,7 @@ impl Case {
             reaction: Duration::ZERO,
             threads,
             rounds: None,
+            rests: false,
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());
         let report = run_setup(setup, scheme, progress, &mut NullRecorder).ok()?;

@@ -20,6 +20,7 @@ use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
 use crate::rounds;
+use crate::solo::Solo;
 use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
@@ -101,6 +102,7 @@ fn run_hosts<H: Hosts>(
         None => setup.threads,
     };
     let division = division.joined(parts);
+    let solo = Solo::new(setup.rests);
     let places = Places::new(setup.flows.len());
     let waiting = Waiting::new(setup.dependencies, setup.flows);
     let world = World {
@@ -114,7 +116,7 @@ fn run_hosts<H: Hosts>(
         waiting,
         connections: setup.connections,
     };
-    let partitions = PartitionSet::new(fabric, world, division, |world, division, part| {
+    let partitions = PartitionSet::new(fabric, world, division, solo, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let queue = HostQueue::new(fabric, &world.framing);
         let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));

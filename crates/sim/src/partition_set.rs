@@ -15,14 +15,14 @@ use crate::hosts::{Hosts, World};
 use crate::line::LinkCounters;
 use crate::network::Crossing;
 use crate::partition::{Partition, Pause};
-use crate::solo::Solo;
+use crate::solo::{Measured, Solo};
 
 /// How often a thread looks for the others before it lets them have the processor, and before it sleeps.
 const LOOKS: u32 = 200;
 const YIELDS: u32 = 2_000;
 /// How long a thread sleeps that finds no work: nobody waits for it.
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
-/// How often a thread that does not help looks if it should again.
+/// How long a thread that does not help sleeps between checks.
 const NAP: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// All partitions.
@@ -39,8 +39,9 @@ pub struct PartitionSet<'a, H> {
     first_ps: AtomicU64,
     /// Whether a journal has entries.
     has_news: AtomicBool,
-    /// Partitions that have been worked through in this window.
+    /// Partitions that have been worked through in this window, and their events.
     done: AtomicUsize,
+    handled: AtomicU64,
     /// The panics of this window.
     panics: Mutex<Vec<Box<dyn Any + Send>>>,
     over: AtomicBool,
@@ -71,11 +72,12 @@ struct Slot<'a, H> {
 }
 
 impl<'a, H: Hosts> PartitionSet<'a, H> {
-    /// The partitions of `division`, which divides `fabric`, made by `make`.
+    /// The partitions of `division`, which divides `fabric`, made by `make`; `solo` decides when one thread works alone.
     pub fn new(
         fabric: &'a Fabric,
         world: World<'a>,
         division: Division,
+        solo: Solo,
         mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, H>,
     ) -> Self {
         let slot = |part| Slot {
@@ -94,9 +96,10 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
             first_ps: AtomicU64::new(0),
             has_news: AtomicBool::new(true),
             done: AtomicUsize::new(0),
+            handled: AtomicU64::new(0),
             panics: Mutex::default(),
             over: AtomicBool::new(false),
-            solo: Solo::default(),
+            solo,
         }
     }
 
@@ -196,17 +199,22 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         self.end_ps.store(end.ps(), Ordering::Relaxed);
         self.first_ps.store(u64::MAX, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
-        let start = Instant::now();
-        self.solo.start_window(start);
+        self.handled.store(0, Ordering::Relaxed);
+        let start = (self.count() > 1).then(Instant::now);
+        start.inspect(|start| self.solo.start_window(*start));
         let window = self.window.fetch_add(1, Ordering::Release) + 1;
         self.work_slots(0, window, end);
-        let (mut looks, waits) = (0, Instant::now());
+        let wait_start = start.map(|_| Instant::now());
+        let mut looks = 0;
         while self.done.load(Ordering::Acquire) < self.count() {
             looks += 1;
             pause(looks.min(YIELDS - 1));
         }
-        let now = Instant::now();
-        self.solo.end_window(self.count(), waits - start, now - waits, now);
+        if let (Some(start), Some(wait_start)) = (start, wait_start) {
+            let (now, events) = (Instant::now(), self.handled.load(Ordering::Relaxed));
+            let window = Measured { worked: wait_start - start, waited: now - wait_start, events };
+            self.solo.end_window(window, now);
+        }
         if let Some(panic) = lock(&self.panics).pop() {
             resume_unwind(panic);
         }
@@ -256,6 +264,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
     fn work_slot(&self, number: usize, window: u64, end: Time) {
         let slot = &self.slots[number];
         let mut part = lock(&slot.partition);
+        let before = part.net.counters.all_events();
         fetch(&slot.mail[(window as usize + 1) % 2], &mut part);
         part.run(end, u32::MAX, false, &self.world);
         let first = part.net.first_event().min(part.net.first_leaving);
@@ -264,6 +273,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
             self.has_news.store(true, Ordering::Relaxed);
         }
         self.post(number, &mut part, window);
+        self.handled.fetch_add(part.net.counters.all_events() - before, Ordering::Relaxed);
     }
 }
 

@@ -79,6 +79,11 @@ impl Counters {
         self.packets_dropped[reason as usize] += 1;
     }
 
+    /// The events of a partition, packet-hops included.
+    pub const fn all_events(&self) -> u64 {
+        self.events + self.packet_hops
+    }
+
     /// Adds the sums of a partition, whose events are those without packet-hops.
     pub fn add(&mut self, other: &Self) {
         self.packets_sent += other.packets_sent;

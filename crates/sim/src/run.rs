@@ -87,6 +87,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         reaction: if plan.descriptor.is_routed(&plan.scheme) { plan.reaction } else { Duration::ZERO },
         threads: 1,
         rounds: None,
+        rests: false,
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Setup<'a> {
     /// [`are_possible`](crate::rounds::are_possible); by default if [`are_faster`](crate::rounds::are_faster). The results
     /// do not depend on it.
     pub rounds: Option<bool>,
+    /// Whether the threads that help rest in every other window, as they may on a busy machine. The results do not depend on it.
+    pub rests: bool,
 }
 
 /// Progress of a run, and the flag to stop it.

@@ -185,7 +185,7 @@ pub fn run_sweep(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
-    let (over, ended) = channel::<Ended<'_>>();
+    let (sender, outcomes) = channel::<Ended<'_>>();
     let one = |point| {
         let within = |links| asked.unwrap_or_else(|| left(threads, links));
         let (target, capture) = (target(point), request.as_ref());
@@ -204,21 +204,23 @@ pub fn run_sweep(
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Dropped with the last run, which ends the loop below.
-            let over = over;
+            let sender = sender;
             pool.install(|| {
                 missing.par_iter().with_max_len(1).for_each(|point| {
                     if !stop.load(Ordering::Relaxed) {
-                        let ends = one(*point).transpose();
+                        let outcome = one(*point).transpose();
                         lock(&active).retain(|run| run.point.id != point.id);
-                        // The receiver lives until all senders are gone.
-                        ends.into_iter().for_each(|outcome| drop(over.send((*point, outcome))));
+                        if let Some(outcome) = outcome {
+                            // The receiver lives until all senders are gone.
+                            let _ = sender.send((*point, outcome));
+                        }
                     }
                 });
             });
         });
         let mut next_tick = Instant::now();
         loop {
-            match ended.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
+            match outcomes.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
                 Ok((point, Ok(timing))) => {
                     let alone = timing.alone.as_deref().filter(|_| asked.is_some());
                     if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_reported, true)) {
@@ -236,7 +238,8 @@ pub fn run_sweep(
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     next_tick = Instant::now() + TICK;
-                    for run in lock(&active).clone() {
+                    let runs = lock(&active).clone();
+                    for run in &runs {
                         let so_far = run.so_far();
                         tell(&Event::Progress {
                             point: run.point,

@@ -17,7 +17,7 @@ use crate::effects::{carry_out, flow_counts};
 use crate::flow_ledger::{FlowLedger, LedgerAction};
 use crate::hosts::Hosts;
 use crate::journal::{Entry, FlowNumber, News, SubflowId};
-use crate::partition::{Notice, Partition};
+use crate::partition::Notice;
 use crate::partition_set::PartitionSet;
 use crate::record::Recorder;
 use crate::setup::{Progress, Setup};
@@ -149,9 +149,8 @@ impl<'a> Conductor<'a> {
             } else {
                 partitions.work(pause.min(first + self.step));
                 if let Some(loads) = &progress.loads {
-                    let events =
-                        |part: &Partition<'_, H>| part.net.counters.events + part.net.counters.packet_hops;
-                    let events: Vec<u64> = partitions.parts().map(|part| events(&part)).collect();
+                    let events: Vec<u64> =
+                        partitions.parts().map(|part| part.net.counters.all_events()).collect();
                     loads.lock().unwrap_or_else(PoisonError::into_inner).add(&events);
                 }
             }

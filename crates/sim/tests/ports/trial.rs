@@ -148,6 +148,7 @@ impl<'a> Trial<'a> {
             reaction: Duration::ZERO,
             threads: self.threads,
             rounds: self.rounds,
+            rests: self.threads > 2,
         };
         let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
         let spec = |name: &str| SchemeSpec { name: name.to_owned(), params: Default::default() };

@@ -122,7 +122,7 @@ impl PacketSocket {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn stop(&mut self) -> io::Result<()> {
+    pub fn stop(&self) -> io::Result<()> {
         attach(&self.socket, &mut [step(RETURN, 0, 0, 0)])
     }
 

@@ -123,6 +123,7 @@ pub struct Trial<'a> {
     pub restarts: Vec<Restart>,
     pub threads: usize,
     pub rounds: Option<bool>,
+    pub rests: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -142,6 +143,7 @@ impl<'a> Trial<'a> {
             restarts: Vec::new(),
             threads: 1,
             rounds: None,
+            rests: false,
         }
     }
 
@@ -276,6 +278,7 @@ impl<'a> Trial<'a> {
             reaction: self.reaction,
             threads: self.threads,
             rounds: self.rounds,
+            rests: self.rests,
         };
         let report = run(setup, &mut seen);
         assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);

@@ -19,17 +19,19 @@ pub fn said(outcome: Outcome) -> String {
     format!("{report:#?}\n{flows}{recorded:#?}\n{samples:?}")
 }
 
-/// Compares the run on one thread by the event queue with runs on these numbers of threads, and with those in rounds.
+/// Compares the run on one thread by the event queue with runs on these numbers of threads, with those in rounds, and with
+/// one whose helping threads rest at times.
 pub fn same_with_threads(trial: &Trial<'_>, threads: &[usize], run: impl Fn(&Trial<'_>) -> Outcome) {
     let trial = Trial { rounds: Some(false), ..trial.clone() };
     let alone = said(run(&trial));
-    let others = threads.iter().map(|count| (*count, false));
-    let in_rounds = std::iter::once(&1).chain(threads.last()).map(|count| (*count, true));
-    for (threads, rounds) in others.chain(in_rounds) {
-        let other = said(run(&Trial { threads, rounds: Some(rounds), ..trial.clone() }));
+    let others = threads.iter().map(|count| (*count, false, false));
+    let in_rounds = std::iter::once(&1).chain(threads.last()).map(|count| (*count, true, false));
+    let resting = threads.last().map(|count| (*count, false, true));
+    for (threads, rounds, rests) in others.chain(in_rounds).chain(resting) {
+        let other = said(run(&Trial { threads, rounds: Some(rounds), rests, ..trial.clone() }));
         let differs = alone.lines().zip(other.lines()).enumerate().find(|(_, (a, b))| a != b);
         let is_same = differs.is_none() && alone.len() == other.len();
-        assert!(is_same, "{threads} threads, rounds: {rounds}: {differs:?}");
+        assert!(is_same, "{threads} threads, rounds: {rounds}, rests: {rests}: {differs:?}");
     }
 }
 

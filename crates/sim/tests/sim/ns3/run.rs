@@ -54,6 +54,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         reaction: weft_units::Duration::ZERO,
         threads: 1,
         rounds: None,
+        rests: false,
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
     let mut kept = MemoryRecorder::default();
