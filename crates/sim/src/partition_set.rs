@@ -22,8 +22,6 @@ const LOOKS: u32 = 200;
 const YIELDS: u32 = 2_000;
 /// How long a thread sleeps that finds no work: nobody waits for it.
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
-/// How long a thread that does not help sleeps between checks.
-const NAP: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// All partitions.
 pub struct PartitionSet<'a, H> {
@@ -201,7 +199,9 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         self.done.store(0, Ordering::Relaxed);
         self.handled.store(0, Ordering::Relaxed);
         let start = (self.count() > 1).then(Instant::now);
-        start.inspect(|start| self.solo.start_window(*start));
+        if let Some(start) = start {
+            self.solo.start_window(start);
+        }
         let window = self.window.fetch_add(1, Ordering::Release) + 1;
         self.work_slots(0, window, end);
         let wait_start = start.map(|_| Instant::now());
@@ -226,7 +226,7 @@ impl<'a, H: Hosts> PartitionSet<'a, H> {
         while !self.over.load(Ordering::Relaxed) {
             let current = self.window.load(Ordering::Acquire);
             if self.solo.is_on() {
-                std::thread::sleep(NAP);
+                self.solo.rest();
             } else if current == window {
                 looks += 1;
                 pause(looks);

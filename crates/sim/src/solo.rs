@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The least time and the least number of windows of a trial.
+/// How long either way is measured at least.
 const TRIAL: Duration = Duration::from_millis(30);
-const WINDOWS: u32 = 4;
-/// How long the result of a trial is valid: at first, and after many with the same result.
-const SHORTEST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(2);
+/// How long a result is valid, as a multiple of the time that was measured: at first, and after many with the same result.
+const FIRST: u32 = 2;
+const MOST: u32 = 32;
+/// How long a thread that does not help sleeps between checks.
+const NAP: Duration = Duration::from_millis(1);
 
 /// What the leading thread has measured.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether waits are long enough for one thread to be faster.
+    /// Whether waits are long enough that one thread may be faster.
     fn is_slow(&self) -> bool {
         self.waited > self.worked / 4
     }
@@ -66,29 +67,28 @@ pub struct Solo {
 struct Record {
     phase: Phase,
     sum: Measured,
-    windows: u32,
-    /// The last result: whether one thread was faster.
-    was_alone: bool,
-    /// How long the next one is valid.
-    length: Duration,
+    /// The last result since waits were short: whether one thread was faster.
+    was_alone: Option<bool>,
+    /// How long it is valid, as a multiple of the time that was measured.
+    factor: u32,
 }
 
 impl Solo {
     /// All threads work; if they `rest`, only the leading one in every other window.
     pub fn new(rests: bool) -> Self {
-        let record = Record {
-            phase: Phase::Together,
-            sum: Measured::default(),
-            windows: 0,
-            was_alone: false,
-            length: SHORTEST,
-        };
+        let record =
+            Record { phase: Phase::Together, sum: Measured::default(), was_alone: None, factor: FIRST };
         Self { rests, is_on: AtomicBool::new(false), record: Mutex::new(record) }
     }
 
     /// Whether helping threads leave all work of this window to the leading thread.
     pub fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Lets a thread that does not help wait.
+    pub fn rest(&self) {
+        if self.rests { std::thread::yield_now() } else { std::thread::sleep(NAP) }
     }
 
     /// A window starts at `now`.
@@ -113,26 +113,23 @@ impl Solo {
         record.sum.worked += window.worked;
         record.sum.waited += window.waited;
         record.sum.events += window.events;
-        record.windows += 1;
-        if record.sum.time() < TRIAL || record.windows < WINDOWS {
+        if record.sum.time() < TRIAL {
             return;
         }
         let sum = std::mem::take(&mut record.sum);
-        record.windows = 0;
         match record.phase {
             Phase::Alone(together) => {
                 let is_alone = sum.is_faster_than(&together);
-                let is_same = is_alone == record.was_alone;
-                record.length = if is_same { (record.length * 2).min(LONGEST) } else { SHORTEST };
-                record.was_alone = is_alone;
-                record.phase = Phase::Valid(now + record.length);
+                let is_same = record.was_alone.replace(is_alone) == Some(is_alone);
+                record.factor = if is_same { (record.factor * 2).min(MOST) } else { FIRST };
+                record.phase = Phase::Valid(now + (together.time() + sum.time()) * record.factor);
                 self.is_on.store(is_alone, Ordering::Relaxed);
             }
             _ if sum.is_slow() => {
                 record.phase = Phase::Alone(sum);
                 self.is_on.store(true, Ordering::Relaxed);
             }
-            _ => {}
+            _ => record.was_alone = None,
         }
     }
 
@@ -145,55 +142,68 @@ impl Solo {
 mod tests {
     use super::*;
 
-    /// Runs windows of 100 events for a minute, each of which takes one of these times of work and waiting in microseconds:
-    /// together, or alone. Returns the share of the time alone.
-    fn share_alone(together: [u64; 2], alone: u64) -> f64 {
-        let (solo, start) = (Solo::new(false), Instant::now());
-        let (mut now, mut time_alone) = (start, Duration::ZERO);
-        while now - start < Duration::from_secs(60) {
-            solo.start_window(now);
-            let [worked, waited] =
-                if solo.is_on() { [alone, 0] } else { together }.map(Duration::from_micros);
-            now += worked + waited;
-            time_alone += if solo.is_on() { worked } else { Duration::ZERO };
-            solo.end_window(Measured { worked, waited, events: 100 }, now);
+    /// A run in virtual time.
+    struct Run {
+        solo: Solo,
+        now: Instant,
+    }
+
+    impl Run {
+        fn new() -> Self {
+            Self { solo: Solo::new(false), now: Instant::now() }
         }
-        time_alone.as_secs_f64() / 60.0
+
+        /// Windows of 100 events for `seconds`, each of which takes one of these times in microseconds: to work and to wait
+        /// together, or to work alone. Returns the share of the time alone.
+        fn go(&mut self, seconds: f64, together: [u64; 2], alone: u64) -> f64 {
+            let (start, mut time_alone) = (self.now, Duration::ZERO);
+            while (self.now - start).as_secs_f64() < seconds {
+                self.solo.start_window(self.now);
+                let is_alone = self.solo.is_on();
+                let [worked, waited] =
+                    if is_alone { [alone, 0] } else { together }.map(Duration::from_micros);
+                self.now += worked + waited;
+                time_alone += if is_alone { worked } else { Duration::ZERO };
+                self.solo.end_window(Measured { worked, waited, events: 100 }, self.now);
+            }
+            time_alone.as_secs_f64() / (self.now - start).as_secs_f64()
+        }
     }
 
     #[test]
     fn a_run_that_one_thread_would_finish_sooner_continues_alone() {
-        for together in [[400, 600], [100, 5_000]] {
-            let share = share_alone(together, 900);
-            assert!((0.95..0.999).contains(&share), "{together:?}: {share}");
+        for together in [[400, 600], [100, 5_000], [400_000, 600_000]] {
+            let alone = together[0] + together[1] - 100;
+            let share = Run::new().go(60.0, together, alone);
+            assert!((0.9..0.999).contains(&share), "{together:?}: {share}");
         }
     }
 
     #[test]
     fn a_run_that_gains_keeps_its_threads_however_unevenly_they_work() {
-        // The leading thread has half of the work, or little, or none.
-        for together in [[400, 150], [20, 780], [0, 800]] {
-            let share = share_alone(together, 900);
-            assert!(share < 0.05, "{together:?}: {share}");
+        // The leading thread has half of the work, or little, or none; windows are short or long.
+        for (together, alone) in
+            [([400, 150], 900), ([20, 780], 900), ([0, 800], 900), ([400_000, 150_000], 900_000)]
+        {
+            let share = Run::new().go(60.0, together, alone);
+            assert!(share < 0.1, "{together:?}: {share}");
         }
-        // Nothing is tried where waits are short.
-        assert!(share_alone([400, 90], 900) == 0.0);
     }
 
     #[test]
-    fn a_run_notices_within_the_longest_time_that_the_load_has_ended() {
-        let (solo, mut now) = (Solo::new(false), Instant::now());
-        let window = |solo: &Solo, now: &mut Instant, together: [u64; 2]| {
-            solo.start_window(*now);
-            let [worked, waited] = if solo.is_on() { [900, 0] } else { together }.map(Duration::from_micros);
-            *now += worked + waited;
-            solo.end_window(Measured { worked, waited, events: 100 }, *now);
-        };
-        (0..20_000).for_each(|_| window(&solo, &mut now, [400, 700]));
-        let end = now;
-        while now - end < LONGEST + TRIAL * 3 {
-            window(&solo, &mut now, [400, 50]);
-        }
-        assert!(!solo.is_on());
+    fn nothing_is_tried_where_waits_are_short() {
+        assert!(Run::new().go(60.0, [400, 90], 100) == 0.0);
+    }
+
+    #[test]
+    fn a_run_notices_that_load_has_ended_and_forgets_it() {
+        let mut run = Run::new();
+        assert!(run.go(60.0, [400, 700], 900) > 0.9);
+        run.go((TRIAL * 2 * (MOST + 2)).as_secs_f64(), [400, 50], 900);
+        assert!(run.go(60.0, [400, 50], 900) == 0.0);
+        // A bad moment costs no more than the first one.
+        assert!(run.go(0.3, [400, 700], 900) > 0.0);
+        let share = run.go(2.0, [400, 50], 900);
+        assert!(share < 0.2, "{share}");
     }
 }

@@ -186,8 +186,10 @@ fn links_that_fail_while_they_are_paused_start_anew() {
         let lost = |report: &RunReport, reason: DropReason| report.counters.packets_dropped[reason as usize];
         assert_eq!((alone.flows_finished, lost(&alone, DropReason::QueueFull)), (11, 0), "{shared:?}");
         assert!(lost(&alone, DropReason::LinkDown) > 0, "the links are in use");
-        let (mut together, _) = Trial { threads: 3, ..trial }.run();
-        (alone.state_bytes, together.state_bytes) = (0, 0);
-        assert_eq!(format!("{alone:?}"), format!("{together:?}"));
+        for rests in [false, true] {
+            let (mut together, _) = Trial { threads: 3, rests, ..trial.clone() }.run();
+            (alone.state_bytes, together.state_bytes) = (0, 0);
+            assert_eq!(format!("{alone:?}"), format!("{together:?}"), "rests: {rests}");
+        }
     }
 }

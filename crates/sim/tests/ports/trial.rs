@@ -92,6 +92,7 @@ pub struct Trial<'a> {
     pub limit: Duration,
     pub threads: usize,
     pub rounds: Option<bool>,
+    pub rests: bool,
     pub forwards: Forwards,
     pub transport: Protocol,
     pub faults: Vec<Fault>,
@@ -107,6 +108,7 @@ impl<'a> Trial<'a> {
             limit: Duration::from_secs(20),
             threads: 1,
             rounds: None,
+            rests: false,
             forwards: Forwards::Ecmp,
             transport: Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() }),
             faults: Vec::new(),
@@ -148,7 +150,7 @@ impl<'a> Trial<'a> {
             reaction: Duration::ZERO,
             threads: self.threads,
             rounds: self.rounds,
-            rests: self.threads > 2,
+            rests: self.rests,
         };
         let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
         let spec = |name: &str| SchemeSpec { name: name.to_owned(), params: Default::default() };

@@ -26,7 +26,7 @@ pub fn same_with_threads(trial: &Trial<'_>, threads: &[usize], run: impl Fn(&Tri
     let alone = said(run(&trial));
     let others = threads.iter().map(|count| (*count, false, false));
     let in_rounds = std::iter::once(&1).chain(threads.last()).map(|count| (*count, true, false));
-    let resting = threads.last().map(|count| (*count, false, true));
+    let resting = threads.last().map(|count| (*count, true, true));
     for (threads, rounds, rests) in others.chain(in_rounds).chain(resting) {
         let other = said(run(&Trial { threads, rounds: Some(rounds), rests, ..trial.clone() }));
         let differs = alone.lines().zip(other.lines()).enumerate().find(|(_, (a, b))| a != b);
