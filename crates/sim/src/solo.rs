@@ -13,8 +13,9 @@ const TRIAL: Duration = Duration::from_millis(30);
 /// How long a result is valid, as a multiple of the time that was measured: at first, and after many with the same result.
 const FIRST: u32 = 2;
 const MOST: u32 = 32;
-/// How long a thread that does not help sleeps between checks.
+/// How long a thread that does not help sleeps between checks; in tests it should help in some windows of a short run.
 const NAP: Duration = Duration::from_millis(1);
+const SHORT_NAP: Duration = Duration::from_micros(50);
 
 /// What the leading thread has measured.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +89,7 @@ impl Solo {
 
     /// Lets a thread that does not help wait.
     pub fn rest(&self) {
-        if self.rests { std::thread::yield_now() } else { std::thread::sleep(NAP) }
+        std::thread::sleep(if self.rests { SHORT_NAP } else { NAP });
     }
 
     /// A window starts at `now`.
