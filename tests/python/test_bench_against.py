@@ -59,6 +59,7 @@ def htsim(tmp_path):
         (["--against", "htsim"], ["--against htsim needs the directory", "--htsim DIR"]),
         (["--htsim", "."], ["--htsim has an effect only with --against htsim"]),
         (["--rounds", "3"], ["--rounds has an effect only with --against htsim"]),
+        (["--rounds", "5"], ["--rounds has an effect only with --against htsim"]),
         ([CASE], [f"unknown case `{CASE}`", "others with --against htsim"]),
         (["--against", "htsim", "--htsim", "nowhere"], ["nowhere does not exist", "a checkout of uet-htsim"]),
         (["--against", "htsim", "--htsim", __file__], ["is not a directory"]),

@@ -96,6 +96,7 @@ impl Accounts {
         header: &Header,
         wire_bytes: u32,
     ) -> Option<Charge> {
+        // Without flow control and shared buffers, only the queue itself counts.
         if self.ingress.is_empty() && port.buffer.is_none() {
             return port.fits(class, wire_bytes).then_some(Charge::NOTHING);
         }

@@ -39,7 +39,10 @@ def bench(
         Path | None,
         typer.Option(metavar="DIR", help="With --against htsim: a built checkout of uet-htsim, or its programs."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="With --against: runs of each simulator.")] = _ROUNDS,
+    rounds: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", show_default=str(_ROUNDS), help="With --against: runs of each simulator."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
     """Measure the simulator: packet-hops per second, peak memory, ratios to ns-3, to ECMP and to one thread.
@@ -66,9 +69,9 @@ def bench(
             raise shell.fail("--against htsim needs the directory of its programs", "--htsim DIR (docs/speed.md)")
         if model or threads != 1 or seconds != _SECONDS:
             raise shell.fail("--against compares whole runs on one thread", "leave out --model, --threads, --seconds")
-        against.compare(htsim, case, rounds, as_json=as_json)
+        against.compare(htsim, case, rounds or _ROUNDS, as_json=as_json)
         return
-    if htsim is not None or rounds != _ROUNDS:
+    if htsim is not None or rounds is not None:
         name = "--htsim" if htsim is not None else "--rounds"
         raise shell.fail(f"{name} has an effect only with --against htsim", "--against htsim --htsim DIR")
     known = _weft.bench_cases()

@@ -78,12 +78,11 @@ impl Network<'_> {
 
     /// Sets when a timed port is served next, if packets wait; in rounds, also when the next choice of a lazy one is due.
     pub fn time_line(&mut self, link: u32) {
-        let Some(port) = self.ports.get(link) else { return };
-        let free = if port.queues.is_empty() { Time::MAX } else { self.links.busy_until(link) };
-        match port.service {
-            Service::Timed => self.set_line(link, free),
-            Service::Lazy if self.rounds.is_on() => self.rounds.note_sender(link, free),
-            Service::Lazy | Service::Coupled => {}
+        let next = self.next_choice(link).unwrap_or(Time::MAX);
+        match self.ports.get(link).map(|port| port.service) {
+            Some(Service::Timed) => self.set_line(link, next),
+            Some(Service::Lazy) if self.rounds.is_on() => self.rounds.note_sender(link, next),
+            _ => {}
         }
     }
 
