@@ -42,10 +42,12 @@ local h = {
     version = ProtoField.uint8("weft.hello.version", "Version"),
     flags = ProtoField.uint8("weft.hello.flags", "Flags", base.HEX),
     authenticated = ProtoField.uint8("weft.hello.authenticated", "Authenticated", base.DEC, no_yes, 0x01),
+    echoes = ProtoField.uint8("weft.hello.echoes", "Says whom it hears", base.DEC, no_yes, 0x02),
     tier = ProtoField.uint8("weft.hello.tier", "Tier"),
     hold = ProtoField.uint32("weft.hello.hold", "Hold time (ms)"),
     switch = ProtoField.uint64("weft.hello.switch", "Switch id", base.HEX),
     port = ProtoField.uint16("weft.hello.port", "Port number"),
+    echo = ProtoField.uint16("weft.hello.echo", "Echo (0: hears nobody)", base.HEX),
     sequence = ProtoField.uint64("weft.hello.sequence", "Sequence"),
     signature = ProtoField.bytes("weft.hello.signature", "Signature"),
 }
@@ -68,15 +70,22 @@ function hello.dissector(tvb, pinfo, tree)
         return refuse(version, hello_refused, "version", tvb, pinfo)
     end
     local signed = tvb(1, 1):bitfield(7, 1) == 1
-    top:add(h.flags, tvb(1, 1)):add(h.authenticated, tvb(1, 1))
+    local echoes = tvb(1, 1):bitfield(6, 1) == 1
+    local flags = top:add(h.flags, tvb(1, 1))
+    flags:add(h.authenticated, tvb(1, 1))
+    flags:add(h.echoes, tvb(1, 1))
     top:add(h.tier, tvb(2, 1))
     top:add(h.hold, tvb(4, 4))
     top:add(h.switch, tvb(8, 8))
     top:add(h.port, tvb(16, 2))
+    if echoes then
+        top:add(h.echo, tvb(18, 2))
+    end
     top:add(h.sequence, tvb(20, 8))
     pinfo.cols.info = string.format(
-        "Hello of %s, port %d, tier %d%s",
-        tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(), signed and ", signed" or ""
+        "Hello of %s, port %d, tier %d%s%s",
+        tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(),
+        echoes and tvb(18, 2):uint() == 0 and ", hears nobody" or "", signed and ", signed" or ""
     )
     if signed then
         if tvb:len() < 44 then

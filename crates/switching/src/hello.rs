@@ -8,6 +8,9 @@
 //! plane works: both travel the same direction, so a link failure stops both. Such a port stays a fabric port as a
 //! *last resort* ([`Ports::keep`]): its entries stay valid, floods use it after all other ports, and routes use it
 //! when no other next hop is left.
+//!
+//! Each Hello says whether its sender hears the other end ([`Reception`]). A port whose neighbour does not hear this switch is
+//! a last resort, too, and loses its entries: frames sent there are lost, while those of the neighbour still arrive.
 
 use weft_units::{Duration, PortId, Time};
 use weft_wire::Mac;
@@ -15,6 +18,7 @@ use weft_wire::Mac;
 use crate::exploration::{Exploration, FloodOrder, Scope};
 use crate::hash::pick;
 use crate::header::{Header, Kind};
+use crate::reception::Reception;
 use crate::{Actions, Context, DropReason};
 
 use rand_core::RngCore;
@@ -35,8 +39,10 @@ pub enum Way {
     Unknown,
 }
 
-fn hello() -> Header {
-    Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() }
+fn hello(reception: Reception) -> Header {
+    let mut hello = Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() };
+    reception.write(&mut hello);
+    hello
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,15 +51,29 @@ struct Port {
     way: Way,
     /// The neighbour is considered up until then.
     neighbour_until: Time,
+    /// The last Hello counts as heard until then.
+    heard_until: Time,
+    /// Without a Hello, it is certain from then on that none arrives.
+    reports_from: Time,
     /// A host port from then on, unless a Hello arrives before.
     host_from: Time,
-    /// Whether the neighbour's Hello messages stopped but its frames still arrive.
+    /// What the neighbour receives from this switch, as its last Hello said.
+    theirs: Reception,
+    /// Whether the neighbour's Hello messages stopped but its frames still arrive, or it does not hear this switch.
     last_resort: bool,
 }
 
 impl Port {
     fn may_be_of_a_host(&self) -> bool {
         self.host_from < Time::MAX
+    }
+
+    fn reception(&self, now: Time) -> Reception {
+        match (self.heard_until > now, self.reports_from > now) {
+            (true, _) => Reception::Heard,
+            (false, true) => Reception::Unknown,
+            (false, false) => Reception::Nothing,
+        }
     }
 }
 
@@ -79,7 +99,16 @@ impl Ports {
                 Way::Unknown => (Time::ZERO, hold),
                 Way::Up | Way::Down | Way::Level => (hold, Time::MAX),
             };
-            Port { up: true, way, neighbour_until, host_from, last_resort: false }
+            Port {
+                up: true,
+                way,
+                neighbour_until,
+                heard_until: Time::ZERO,
+                reports_from: hold,
+                host_from,
+                theirs: Reception::Unknown,
+                last_resort: false,
+            }
         };
         let ports: Vec<_> = ways.into_iter().map(port).collect();
         Self {
@@ -92,14 +121,21 @@ impl Ports {
         }
     }
 
-    /// A Hello arrived on `port`.
-    pub fn heard(&mut self, port: PortId, now: Time) {
-        if let Some(port) = self.ports.get_mut(port.index()) {
-            port.neighbour_until = now + self.hold;
-            port.host_from = Time::MAX;
-            port.last_resort = false;
-            self.count_hosts();
+    /// A Hello arrived on `port`, whose sender receives `theirs`. It is answered at once if this switch has said that it
+    /// hears nothing. Returns whether the neighbour has just ceased to hear this switch: entries on the port lead nowhere.
+    pub fn heard(&mut self, port: PortId, theirs: Reception, now: Time, out: &mut Actions) -> bool {
+        let Some(state) = self.ports.get_mut(port.index()) else { return false };
+        if state.reception(now) == Reception::Nothing {
+            out.emit(port, hello(Reception::Heard));
         }
+        state.heard_until = now + self.hold;
+        state.neighbour_until = state.heard_until;
+        state.host_from = Time::MAX;
+        state.last_resort = theirs == Reception::Nothing;
+        let before = std::mem::replace(&mut state.theirs, theirs);
+        let is_cut = state.last_resort && before != theirs;
+        self.count_hosts();
+        is_cut
     }
 
     /// Hello messages on `port` stopped, but frames still arrive: it stays a fabric port, as a last resort, until
@@ -162,8 +198,11 @@ impl Ports {
     pub fn set_up(&mut self, port: PortId, up: bool, now: Time, out: &mut Actions) {
         let Some(state) = self.ports.get_mut(port.index()) else { return };
         state.up = up;
+        state.theirs = Reception::Unknown;
         state.last_resort = false;
         state.neighbour_until = Time::ZERO;
+        state.heard_until = Time::ZERO;
+        state.reports_from = now + self.hold;
         state.host_from = match (up, state.way) {
             (false, _) => Time::MAX,
             (true, Way::Host) => now,
@@ -171,7 +210,7 @@ impl Ports {
         };
         self.count_hosts();
         if up {
-            out.emit(port, hello());
+            out.emit(port, hello(Reception::Unknown));
         }
     }
 
@@ -279,8 +318,8 @@ impl Ports {
             return;
         }
         self.next_hello = now + self.interval;
-        for (number, _) in self.ports.iter().enumerate().filter(|(_, port)| port.up) {
-            out.emit(PortId(number as u16), hello());
+        for (number, port) in self.ports.iter().enumerate().filter(|(_, port)| port.up) {
+            out.emit(PortId(number as u16), hello(port.reception(now)));
         }
     }
 
@@ -317,7 +356,7 @@ mod tests {
         let mut ports = Ports::new(ways, &config);
         let later = Time::ZERO + config.hold;
         for port in [1, 3] {
-            ports.heard(PortId(port), later);
+            ports.heard(PortId(port), Reception::Heard, later, &mut Actions::default());
         }
         ports.keep(PortId(2));
         assert!(ports.is_fabric(PortId(2), later) && ports.is_last_resort(PortId(2)));
@@ -332,10 +371,75 @@ mod tests {
         ports.lose(PortId(1), later);
         assert!(ports.is_fabric(PortId(1), later), "applies to last-resort ports only");
         ports.keep(PortId(2));
-        ports.heard(PortId(2), later);
+        ports.heard(PortId(2), Reception::Heard, later, &mut Actions::default());
         assert!(!ports.is_last_resort(PortId(2)), "a Hello makes it a normal port");
         ports.keep(PortId(2));
         ports.set_up(PortId(2), false, later, &mut Actions::default());
         assert!(!ports.is_fabric(PortId(2), later), "no carrier");
+    }
+
+    /// The Hello messages that `act` makes.
+    fn said(act: impl FnOnce(&mut Actions)) -> Vec<Reception> {
+        let mut out = Actions::default();
+        act(&mut out);
+        out.emitted().iter().map(|(_, header)| Reception::of(header)).collect()
+    }
+
+    #[test]
+    fn a_link_that_works_in_one_direction_only_is_the_last_resort_within_a_hold_time() {
+        let config = Exploration::default();
+        let both = || Ports::new(vec![Way::Level], &config);
+        let (mut deaf, mut mute, port) = (both(), both(), PortId(0));
+        // Frames from `mute` to `deaf` are lost from 20 s on.
+        let (broken, healed) = (Time::ZERO + config.hello * 4, Time::ZERO + config.hello * 12);
+        let mut cut = None;
+        for tick in 0..20 {
+            let now = Time::ZERO + config.hello * tick;
+            let of_deaf = said(|out| deaf.greet(now, out));
+            let of_mute = said(|out| mute.greet(now, out));
+            let mut answers = Vec::new();
+            if now < broken || now >= healed {
+                for theirs in of_mute {
+                    answers.extend(said(|out| assert!(!deaf.heard(port, theirs, now, out))));
+                }
+            }
+            for theirs in of_deaf.into_iter().chain(answers) {
+                said(|out| {
+                    if mute.heard(port, theirs, now, out) {
+                        cut = Some(now);
+                    }
+                });
+            }
+            let works = now < broken + config.hello * 2 || now >= healed;
+            assert_eq!(mute.is_last_resort(port), !works, "{now:?}");
+            assert_eq!(deaf.is_fabric(port, now), works, "{now:?}");
+            assert!(!mute.is_host(port, now) && !deaf.is_host(port, now));
+        }
+        assert_eq!(
+            cut,
+            Some(Time::ZERO + config.hello * 6),
+            "three intervals after the last Hello that arrived"
+        );
+    }
+
+    #[test]
+    fn a_switch_says_that_it_hears_nothing_only_when_it_is_certain() {
+        let config = Exploration::default();
+        let (mut ports, port) = (Ports::new(vec![Way::Unknown], &config), PortId(0));
+        let at = |tick| Time::ZERO + config.hello * tick;
+        let greeting = |ports: &mut Ports, tick| said(|out| ports.greet(at(tick), out));
+        assert_eq!(greeting(&mut ports, 0), [Reception::Unknown]);
+        assert_eq!(greeting(&mut ports, 2), [Reception::Unknown]);
+        assert_eq!(greeting(&mut ports, 3), [Reception::Nothing]);
+        let answered = said(|out| {
+            ports.heard(port, Reception::Unknown, at(3), out);
+        });
+        assert_eq!(answered, [Reception::Heard], "at once: the neighbour may wait for it");
+        assert!(ports.is_fabric(port, at(3)));
+        assert_eq!(greeting(&mut ports, 4), [Reception::Heard]);
+        ports.set_up(port, false, at(4), &mut Actions::default());
+        assert_eq!(said(|out| ports.set_up(port, true, at(5), out)), [Reception::Unknown]);
+        assert_eq!(greeting(&mut ports, 6), [Reception::Unknown]);
+        assert_eq!(greeting(&mut ports, 8), [Reception::Nothing]);
     }
 }

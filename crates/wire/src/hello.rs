@@ -6,7 +6,7 @@ use core::fmt;
 use crate::ethernet::MIN_FRAME;
 use crate::key::SIGNATURE_LEN;
 use crate::writer::Writer;
-use crate::{Error, EtherType, Ethernet, Key, Mac};
+use crate::{Echo, Error, EtherType, Ethernet, Key, Mac, SwitchId};
 
 /// The supported version of Hello.
 const VERSION: u8 = 1;
@@ -14,17 +14,8 @@ const VERSION: u8 = 1;
 const LEN: usize = 28;
 /// The flag of a signed Hello.
 const AUTHENTICATED: u8 = 1;
-
-/// Identifies a switch: the same on all of its ports, unique among switches.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(transparent)]
-pub struct SwitchId(pub u64);
-
-impl fmt::Display for SwitchId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
+/// The flag of a Hello with an echo.
+const ECHOES: u8 = 2;
 
 /// The content of a Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,6 +31,8 @@ pub struct Hello {
     pub port: u16,
     /// Sequence number: increases with every Hello of a port, even across restarts.
     pub sequence: u64,
+    /// Whom the sender hears on that port; none while it does not know, and from switches that do not say.
+    pub echo: Option<Echo>,
 }
 
 impl Hello {
@@ -72,6 +65,10 @@ impl Hello {
         let mut payload = [0; LEN];
         payload[0] = VERSION;
         payload[1] = if authenticated { AUTHENTICATED } else { 0 };
+        if let Some(echo) = self.echo {
+            payload[1] |= ECHOES;
+            payload[18..20].copy_from_slice(&echo.0.to_be_bytes());
+        }
         payload[2] = self.tier;
         payload[4..8].copy_from_slice(&self.hold_ms.to_be_bytes());
         payload[8..16].copy_from_slice(&self.switch.0.to_be_bytes());
@@ -83,8 +80,13 @@ impl Hello {
 
 impl fmt::Display for Hello {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tier, hold_ms, switch, port, sequence } = self;
-        write!(f, "Hello {sequence} of switch {switch} port {port}, tier {tier}, for {hold_ms} ms")
+        let Self { tier, hold_ms, switch, port, sequence, echo } = self;
+        write!(f, "Hello {sequence} of switch {switch} port {port}, tier {tier}, for {hold_ms} ms")?;
+        match echo {
+            None => Ok(()),
+            Some(Echo::NOBODY) => write!(f, ", hears nobody"),
+            Some(Echo(echo)) => write!(f, ", hears {echo:04x}"),
+        }
     }
 }
 
@@ -132,6 +134,7 @@ impl<'a> HelloFrame<'a> {
             switch: SwitchId(u64::from_be_bytes([p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]])),
             port: u16::from_be_bytes([p[16], p[17]]),
             sequence: u64::from_be_bytes([p[20], p[21], p[22], p[23], p[24], p[25], p[26], p[27]]),
+            echo: if p[1] & ECHOES == 0 { None } else { Some(Echo(u16::from_be_bytes([p[18], p[19]]))) },
         }
     }
 
@@ -154,8 +157,14 @@ impl<'a> HelloFrame<'a> {
 mod tests {
     use super::*;
 
-    const HELLO: Hello =
-        Hello { tier: 2, hold_ms: 3000, switch: SwitchId(0x0123_4567_89ab_cdef), port: 7, sequence: 1 << 40 };
+    const HELLO: Hello = Hello {
+        tier: 2,
+        hold_ms: 3000,
+        switch: SwitchId(0x0123_4567_89ab_cdef),
+        port: 7,
+        sequence: 1 << 40,
+        echo: None,
+    };
     const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
     /// The frame, written into a nonzero buffer.
@@ -198,9 +207,12 @@ mod tests {
     #[test]
     fn flags_and_fields_that_are_reserved_are_not_read() {
         let mut frame = frame(None);
-        (frame[15], frame[17], frame[32], frame[33]) = (0xfe, 1, 2, 3);
+        (frame[15], frame[17], frame[32], frame[33]) = (0xfc, 1, 2, 3);
         let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
         assert_eq!((read.hello(), read.is_authenticated()), (HELLO, false));
+        frame[15] = 0xfe;
+        let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
+        assert_eq!(read.hello(), Hello { echo: Some(Echo(0x0203)), ..HELLO });
     }
 
     #[test]

@@ -25,6 +25,7 @@
 
 mod arp;
 mod checksum;
+mod echo;
 mod error;
 mod ether_type;
 mod ethernet;
@@ -41,6 +42,7 @@ pub mod mptcp;
 pub mod openflow;
 mod path;
 mod path_type;
+mod switch_id;
 mod tag;
 mod tcp;
 mod tcp_flags;
@@ -51,11 +53,12 @@ mod writer;
 
 pub use arp::{Arp, ArpOperation};
 pub use checksum::checksum;
+pub use echo::Echo;
 pub use error::Error;
 pub use ether_type::EtherType;
 pub use ethernet::{Ethernet, MIN_FRAME, VlanTag};
 pub use frame::TcpFrame;
-pub use hello::{Hello, HelloFrame, SwitchId};
+pub use hello::{Hello, HelloFrame};
 pub use icmpv6::{Neighbor, NeighborOperation};
 pub use ip::Ip;
 pub use ip_common::IpProtocol;
@@ -65,6 +68,7 @@ pub use key::{Key, SIGNATURE_LEN};
 pub use mac::{Mac, MalformedMac};
 pub use path::{PATH_HEADER_LEN, PathFrame, PathHeader, count_hop, unwrap, wrap};
 pub use path_type::PathType;
+pub use switch_id::SwitchId;
 pub use tag::{TAG_LEN, Tag, TagWidth, TaggedFrame, UnknownWidth, pop_tag, push_tag};
 pub use tcp::Tcp;
 pub use tcp_flags::TcpFlags;

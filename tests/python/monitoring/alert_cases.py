@@ -117,6 +117,14 @@ CASES = [
     ),
     Case("WeftSwitchNeighbourUnheard", {ROLE % "fabric": "1x8", ROLE % "unheard": "0x8"}, "2m"),
     Case(
+        "WeftSwitchLinkOneWay",
+        {ROLE % "one-way": "1x8"},
+        "2m",
+        {"port": "eth1", "role": "one-way"},
+        "The switch behind port eth1 of leaf1:19465 does not hear this one",
+    ),
+    Case("WeftSwitchLinkOneWay", {ROLE % "one-way": "0x8"}, "2m"),
+    Case(
         "WeftSwitchPortLooped",
         {ROLE % "looped": "1x8"},
         "2m",

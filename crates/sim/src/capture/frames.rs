@@ -7,13 +7,13 @@ use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_switching::exploration::Exploration;
 use weft_switching::host::over::over;
-use weft_switching::{Header, Kind, Overlay, descriptor, smoc};
+use weft_switching::{Header, Kind, Overlay, Reception, descriptor, smoc};
 use weft_transport::mptcp::Options;
 use weft_transport::{Config, Flags, IP_HEADER, Mptcp, Segment, TCP_HEADER};
-use weft_units::{HostId, LinkId, Time};
+use weft_units::{HostId, LinkId, NodeId, Time};
 use weft_wire::{
-    Arp, ArpOperation, EtherType, Ethernet, Hello, Ipv4, MIN_FRAME, Mac, PathHeader, PathType, SwitchId, Tcp,
-    Tuple, checksum, wrap,
+    Arp, ArpOperation, Echo, EtherType, Ethernet, Hello, Ipv4, MIN_FRAME, Mac, PathHeader, PathType,
+    SwitchId, Tcp, Tuple, checksum, wrap,
 };
 
 use super::options::{options, window_scale};
@@ -87,7 +87,7 @@ impl<'a> Frames<'a> {
         let header = &seen.header;
         match (header.kind, seen.segment) {
             (Kind::ArpRequest | Kind::ArpReply, _) => arp(header),
-            (Kind::Hello, _) => self.hello(link, time),
+            (Kind::Hello, _) => self.hello(link, Reception::of(header), time),
             (Kind::Other, Some((segment, _))) => self.udp(link, header, &segment),
             // Hosts' own probes are packets without any flag of TCP.
             (_, Some((segment, options))) if segment.flags != Flags::NONE => {
@@ -165,14 +165,20 @@ impl<'a> Frames<'a> {
         bytes
     }
 
-    fn hello(&self, link: LinkId, time: Time) -> Frame {
+    fn hello(&self, link: LinkId, reception: Reception, time: Time) -> Frame {
         let link = self.fabric.link(link);
+        let switch = |node: NodeId| SwitchId(u64::from(node.0) + 1);
         let hello = Hello {
             tier: self.fabric.node(link.from).tier,
             hold_ms: self.hold_ms,
-            switch: SwitchId(u64::from(link.from.0) + 1),
+            switch: switch(link.from),
             port: link.from_port.0,
             sequence: time.ps() / 1000,
+            echo: match reception {
+                Reception::Unknown => None,
+                Reception::Heard => Some(Echo::of(switch(link.to), link.to_port.0)),
+                Reception::Nothing => Some(Echo::NOBODY),
+            },
         };
         let ([_, a, b, c], [_, d]) = (link.from.0.to_be_bytes(), link.from_port.0.to_be_bytes());
         let mut bytes = vec![0; MIN_FRAME];

@@ -42,10 +42,14 @@ impl Switch {
         }
         let neighbour =
             Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
+        let is_heard = self.hellos.is_heard_by(&hello, number);
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
         port.until = now + u64::from(hold_ms) * 1_000_000;
+        if !is_heard {
+            return self.hear_one_way(number, now);
+        }
         if !was_heard || other != Some((hello.switch.0, tier)) {
             let until = port.until;
             if was_fabric
@@ -67,6 +71,29 @@ impl Switch {
             tasks.push(Task::Broken(number));
         }
         tasks
+    }
+
+    /// The neighbour does not hear this switch. It is told at once that it is heard: it may just have come up.
+    fn hear_one_way(&mut self, number: u16, now: u64) -> Vec<Task> {
+        let port = &self.ports[usize::from(number)];
+        let (role, until) = (port.role, port.until);
+        if role == Role::OneWay {
+            return Vec::new();
+        }
+        if role.is_fabric()
+            && let Some(left_out) = self.log_limit.admit(number, "one-way", now)
+        {
+            tracing::warn!(
+                port = number, interface = %port.name, left_out,
+                "the neighbour hears nothing from this switch: the link works in one direction only and is used as the last \
+                 resort"
+            );
+        }
+        self.play(number, Role::OneWay, until, now);
+        self.greet_on(number, now);
+        self.notices.tell(number, &self.ports[usize::from(number)]);
+        // Stations learnt as hosts on this port are behind the switch.
+        if role.is_fabric() || role == Role::Host { vec![Task::Broken(number)] } else { Vec::new() }
     }
 
     /// A switch is behind the port: checks that tagged frames fit.
@@ -92,7 +119,7 @@ impl Switch {
                 Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
                 _ if port.until > now => {}
                 Role::Listening => self.play(number, Role::Host, NEVER, now),
-                Role::Looped => self.play(number, Role::Listening, now + self.hold(), now),
+                Role::Looped | Role::OneWay => self.play(number, Role::Listening, now + self.hold(), now),
                 Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }
         }

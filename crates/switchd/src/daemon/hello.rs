@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_wire::{EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, SwitchId};
+use weft_wire::{Echo, EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, SwitchId};
 
 use super::memory::Memory;
 
@@ -52,15 +52,27 @@ pub const REASONS: [&str; 9] =
     ["ethertype", "destination", "short", "version", "unsigned", "signature", "replay", "port", "own"];
 
 impl Hellos {
-    /// The Hello to send from a port with this address. A hold time of 0 withdraws the adjacency.
-    pub fn frame(&mut self, source: Mac, port: u16, hold_ms: u32, since_1970: u64) -> [u8; MIN_FRAME] {
+    /// The Hello to send from a port with this address, which hears `echo`. A hold time of 0 withdraws the adjacency.
+    pub fn frame(
+        &mut self,
+        source: Mac,
+        port: u16,
+        hold_ms: u32,
+        echo: Option<Echo>,
+        since_1970: u64,
+    ) -> [u8; MIN_FRAME] {
         let mut frame = [0; MIN_FRAME];
         let sequence = self.memory.next(since_1970);
-        let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
+        let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence, echo };
         // A Hello has the shortest length of a frame.
         let _ = hello.write(source, EtherType::HELLO, self.keys.first(), &mut frame);
         self.sent += 1;
         frame
+    }
+
+    /// Whether the sender of a Hello that arrived on `port` hears this switch, or does not say.
+    pub fn is_heard_by(&self, hello: &Hello, port: u16) -> bool {
+        hello.echo.is_none_or(|echo| echo == Echo::of(SwitchId(self.id), port))
     }
 
     /// The contents of a valid Hello, and the index of the key that signed it.

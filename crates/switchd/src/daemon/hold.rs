@@ -4,7 +4,8 @@
 //! Hello messages and frames travel in the same direction, so any failure between two switches stops both; only a hung
 //! daemon stops the Hello messages alone. A port that still receives frames near the end of the hold time is therefore
 //! kept as a last resort ([`Role::Unheard`]): it forwards, but other ports are preferred. Nothing else is inferred from
-//! received frames: if only our own direction is cut, the neighbour receives no Hello messages and closes the link.
+//! received frames: if only our own direction is cut, the neighbour receives no Hello messages, closes the link and says so
+//! in its own ([`Role::OneWay`]).
 //!
 //! Received frames count only in the second half of the hold time. The last frames of a dying neighbour arrive within
 //! one interval of its last Hello, the first third of the hold time: so its death is noticed as soon as the hold time
@@ -85,8 +86,11 @@ impl Switch {
     pub fn begin_holds(&mut self, now: u64) {
         self.reads_since = now;
         let until = now + self.hold();
-        for port in self.ports.iter_mut().filter(|port| port.until < NEVER) {
-            port.until = until;
+        for port in &mut self.ports {
+            port.silent_from = until;
+            if port.until < NEVER {
+                port.until = until;
+            }
         }
     }
 
@@ -124,6 +128,8 @@ impl Switch {
             tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");
         }
         self.play(number, Role::Silent, NEVER, now);
+        // Its own Hello messages may still arrive: then it must stop sending here, too.
+        self.greet_on(number, now);
         vec![Task::Broken(number)]
     }
 

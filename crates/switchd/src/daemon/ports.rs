@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
+use weft_wire::{Echo, SwitchId};
 
 use super::delivery::Delivery;
 use super::links::Interface;
@@ -32,14 +33,25 @@ pub enum Role {
     /// Connected to a switch that has fallen silent: it carries nothing until a frame arrives, except routed frames
     /// without another next hop.
     Silent,
+    /// Connected to a switch that does not hear this one: frames sent there are lost, those of the neighbour arrive. It is
+    /// used as the last resort, without the entries that it had.
+    OneWay,
     /// Connected to a port of this switch: it carries nothing.
     Looped,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 7] =
-        [Self::Down, Self::Listening, Self::Host, Self::Fabric, Self::Unheard, Self::Silent, Self::Looped];
+    pub const ALL: [Self; 8] = [
+        Self::Down,
+        Self::Listening,
+        Self::Host,
+        Self::Fabric,
+        Self::Unheard,
+        Self::Silent,
+        Self::OneWay,
+        Self::Looped,
+    ];
 
     /// Its name, which is also the kind of its log message.
     pub const fn name(self) -> &'static str {
@@ -50,6 +62,7 @@ impl Role {
             Self::Fabric => "fabric",
             Self::Unheard => "unheard",
             Self::Silent => "silent",
+            Self::OneWay => "one-way",
             Self::Looped => "looped",
         }
     }
@@ -58,7 +71,7 @@ impl Role {
     pub const fn leads_to(self) -> Option<Self> {
         match self {
             Self::Host => Some(Self::Host),
-            Self::Fabric | Self::Unheard | Self::Silent => Some(Self::Fabric),
+            Self::Fabric | Self::Unheard | Self::Silent | Self::OneWay => Some(Self::Fabric),
             Self::Down | Self::Listening | Self::Looped => None,
         }
     }
@@ -66,6 +79,11 @@ impl Role {
     /// Whether it exchanges frames with a switch.
     pub const fn is_fabric(self) -> bool {
         matches!(self, Self::Fabric | Self::Unheard)
+    }
+
+    /// Whether it accepts the frames of a switch.
+    pub const fn receives(self) -> bool {
+        self.is_fabric() || matches!(self, Self::OneWay)
     }
 }
 
@@ -103,6 +121,8 @@ pub struct Port {
     pub led_to: Option<Role>,
     /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
+    /// Without a Hello until then, it is certain that none arrives.
+    pub silent_from: u64,
     /// The switch whose Hello was last accepted; none once it withdraws or the port goes down.
     pub neighbour: Option<Neighbour>,
     /// The kernel's entry from an earlier daemon, until the first Hello.
@@ -138,6 +158,7 @@ impl Port {
             role: Role::Down,
             led_to: None,
             until: NEVER,
+            silent_from: NEVER,
             neighbour: None,
             adopted: None,
             draining: false,
@@ -146,6 +167,18 @@ impl Port {
             sends_gso: false,
             socket: None,
             reader: None,
+        }
+    }
+
+    /// Whom it hears, as its Hello messages say; none while that is not certain.
+    pub fn echo(&self, now: u64) -> Option<Echo> {
+        match self.role {
+            role if role.receives() => {
+                let known = self.neighbour.as_ref();
+                known.map(|known| Echo::of(SwitchId(known.switch), known.port))
+            }
+            Role::Host | Role::Listening | Role::Silent => (now >= self.silent_from).then_some(Echo::NOBODY),
+            _ => None,
         }
     }
 
@@ -161,14 +194,14 @@ impl Port {
     pub fn way(&self, tier: u8) -> Way {
         match (self.role, &self.neighbour) {
             (Role::Host, _) => Way::Host,
-            (Role::Fabric | Role::Unheard, Some(Neighbour { tier: theirs @ 1.., .. })) if tier > 0 => {
+            (role, Some(Neighbour { tier: theirs @ 1.., .. })) if role.receives() && tier > 0 => {
                 match theirs.cmp(&tier) {
                     std::cmp::Ordering::Greater => Way::Up,
                     std::cmp::Ordering::Less => Way::Down,
                     std::cmp::Ordering::Equal => Way::Level,
                 }
             }
-            (Role::Fabric | Role::Unheard, _) => Way::Level,
+            (role, _) if role.receives() => Way::Level,
             _ => Way::Unknown,
         }
     }
@@ -177,7 +210,7 @@ impl Port {
     /// gates decide where the port leads, so no Hello is waited for.
     pub fn entry(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
-            (None, Role::Fabric | Role::Unheard, Some(before)) => before.way,
+            (None, role, Some(before)) if role.receives() => before.way,
             _ => self.way(tier) as u8,
         };
         layout::Port {
@@ -186,9 +219,9 @@ impl Port {
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
-            last_resort: matches!(self.role, Role::Unheard | Role::Silent).into(),
+            last_resort: matches!(self.role, Role::Unheard | Role::Silent | Role::OneWay).into(),
             ..layout::Port::decided(
-                self.role.is_fabric(),
+                self.role.receives(),
                 self.role == Role::Host || (has_gates && self.role == Role::Listening),
             )
         }

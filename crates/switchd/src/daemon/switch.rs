@@ -121,6 +121,7 @@ impl Switch {
             return Vec::new();
         }
         if up {
+            self.ports[usize::from(number)].silent_from = now + self.hold();
             match self.is_for_hosts(number, now) {
                 true => self.play(number, Role::Host, NEVER, now),
                 false => self.play(number, Role::Listening, now + self.hold(), now),
@@ -330,7 +331,7 @@ impl Switch {
         if port.role == Role::Down {
             return;
         }
-        let frame = self.hellos.frame(interface.mac, number, hold_ms, clock::since_1970());
+        let frame = self.hellos.frame(interface.mac, number, hold_ms, port.echo(now), clock::since_1970());
         if let Err(error) = socket.send(&frame)
             && let Some(left_out) = self.log_limit.admit(number, "send", now)
         {

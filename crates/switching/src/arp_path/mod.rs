@@ -18,7 +18,7 @@ use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration};
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::header::{Header, Kind};
-use crate::{Actions, Context, Kept, KeptPort, Switch, TableEntries};
+use crate::{Actions, Context, Kept, KeptPort, Reception, Switch, TableEntries};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -53,7 +53,9 @@ impl ArpPathSwitch {
         }
         match header.kind {
             Kind::Hello => {
-                self.ports.heard(ingress, now);
+                if self.ports.heard(ingress, Reception::of(header), now, out) {
+                    self.dead.push((ingress, now));
+                }
                 out.consume();
             }
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),

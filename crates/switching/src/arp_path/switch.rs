@@ -183,15 +183,15 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Sweeps tables, sends Hello messages, and returns newly dead ports: those with a silent neighbour, and those down
-    /// for `sweep`. Removes the stations behind them.
+    /// Sweeps tables, sends Hello messages, and returns newly dead ports: those with a silent neighbour or one that does not
+    /// hear this switch, and those down for `sweep`. Removes the stations behind them.
     pub(crate) fn tend<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) -> Vec<PortId> {
         let now = ctx.now();
         let mut dead = self.ports.silent(self.looked, now);
         self.looked = now;
         let (due, later) = self.dead.drain(..).partition::<Vec<_>, _>(|(_, at)| *at <= now);
         self.dead = later;
-        dead.extend(due.into_iter().map(|(port, _)| port).filter(|&port| !self.ports.is_up(port)));
+        dead.extend(due.into_iter().map(|(port, _)| port));
         for &port in &dead {
             self.stations.retain(|_, &at| at != port);
         }

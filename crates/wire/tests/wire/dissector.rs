@@ -10,12 +10,13 @@ use crate::json::unhex;
 /// A key of a vector, and its tshark field.
 type Named = (&'static str, &'static str);
 
-const HELLO: [Named; 5] = [
+const HELLO: [Named; 6] = [
     ("tier", "weft.hello.tier"),
     ("hold_ms", "weft.hello.hold"),
     ("switch", "weft.hello.switch"),
     ("port", "weft.hello.port"),
     ("sequence", "weft.hello.sequence"),
+    ("echo", "weft.hello.echo"),
 ];
 const PATH: [Named; 5] = [
     ("hops", "weft.path.hops"),
@@ -66,6 +67,8 @@ fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
             .map(|(key, _)| match &vector[key] {
                 Value::String(text) if *key == "switch" => format!("0x{text}"),
                 Value::String(text) => text.clone(),
+                Value::Null => String::new(),
+                number if *key == "echo" => format!("{:#06x}", number.as_u64().unwrap()),
                 number if *key == "id" => format!("{:#010x}", number.as_u64().unwrap()),
                 number => number.to_string(),
             })

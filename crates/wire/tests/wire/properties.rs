@@ -5,9 +5,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use weft_wire::{
-    Arp, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Key, Mac, Neighbor, PATH_HEADER_LEN, PathFrame,
-    PathHeader, PathType, SwitchId, Tag, TagWidth, TaggedFrame, TcpFrame, Tuple, VlanTag, count_hop, pop_tag,
-    push_tag, unwrap, wrap,
+    Arp, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Key, Mac, Neighbor, PATH_HEADER_LEN,
+    PathFrame, PathHeader, PathType, SwitchId, Tag, TagWidth, TaggedFrame, TcpFrame, Tuple, VlanTag,
+    count_hop, pop_tag, push_tag, unwrap, wrap,
 };
 
 fn mac() -> impl Strategy<Value = Mac> {
@@ -20,13 +20,16 @@ fn tags() -> impl Strategy<Value = Vec<VlanTag>> {
 }
 
 fn hello() -> impl Strategy<Value = Hello> {
-    any::<(u8, u32, u64, u16, u64)>().prop_map(|(tier, hold_ms, switch, port, sequence)| Hello {
-        tier,
-        hold_ms,
-        switch: SwitchId(switch),
-        port,
-        sequence,
-    })
+    any::<(u8, u32, u64, u16, u64, Option<u16>)>().prop_map(
+        |(tier, hold_ms, switch, port, sequence, echo)| Hello {
+            tier,
+            hold_ms,
+            switch: SwitchId(switch),
+            port,
+            sequence,
+            echo: echo.map(Echo),
+        },
+    )
 }
 
 /// The header of a Path frame of one of these types.

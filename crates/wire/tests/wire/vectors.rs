@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use weft_wire::{
-    Arp, ArpOperation, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, Mac, Neighbor,
+    Arp, ArpOperation, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, Mac, Neighbor,
     NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TAG_LEN, Tag, TagWidth, TaggedFrame,
     TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
 };
@@ -69,6 +69,7 @@ impl Vector<'_> {
             switch: SwitchId(u64::from_str_radix(self.text("switch"), 16).unwrap()),
             port: self.number("port"),
             sequence: self.number("sequence"),
+            echo: self.0.get("echo").map(|_| Echo(self.number("echo"))),
         }
     }
 

@@ -313,6 +313,11 @@ impl<'a> Switch<'a> {
         self.of_port(port, "received_frames").as_u64().expect("a count")
     }
 
+    /// The number of bytes that a port has received.
+    pub fn received_bytes(&self, port: &str) -> u64 {
+        self.of_port(port, "received_bytes").as_u64().expect("a count")
+    }
+
     /// Waits until ports have these roles.
     pub fn wait_roles(&self, roles: &[(&str, &str)]) {
         for (port, role) in roles {

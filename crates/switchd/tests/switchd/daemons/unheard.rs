@@ -7,88 +7,16 @@ use weft_switchd::Mode;
 
 use crate::daemons::hostile::frames::hello;
 use crate::daemons::hostile::send;
+use crate::daemons::leaf_spine::LeafSpine;
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
 use crate::daemons::tap::Tap;
 use crate::daemons::traffic::{Connection, Outcome, Stream, reaches};
-use crate::net::{Netns, cable, host};
+use crate::net::{Netns, host};
 use crate::wait::{Pace, wait_for, wait_for_more};
 
 /// Three intervals of 100 ms, as in all these tests.
 const HOLD: Duration = Duration::from_millis(300);
-
-/// Two leaves with a host each, and two spines.
-struct LeafSpine {
-    leaves: [Netns; 2],
-    spines: [Netns; 2],
-    hosts: [Netns; 2],
-}
-
-/// All its switches.
-struct Switches<'a> {
-    leaves: [Switch<'a>; 2],
-    spines: [Switch<'a>; 2],
-}
-
-impl LeafSpine {
-    fn new() -> Self {
-        let (leaves, spines) = ([(); 2].map(|()| Netns::new()), [(); 2].map(|()| Netns::new()));
-        for (l, leaf) in leaves.iter().enumerate() {
-            for (s, spine) in spines.iter().enumerate() {
-                cable((leaf, &format!("s{s}")), (spine, &format!("l{l}")));
-            }
-        }
-        let hosts = [0, 1].map(|at| host(at as u8 + 1, &leaves[at], "host"));
-        Self { leaves, spines, hosts }
-    }
-
-    /// Datagrams in both directions, at this interval in milliseconds.
-    fn streams(&self, ms: u64) -> [Stream; 2] {
-        let ([one, other], every) = (&self.hosts, Duration::from_millis(ms));
-        [Stream::start(one, other, "10.0.0.2:9", every), Stream::start(other, one, "10.0.0.1:9", every)]
-    }
-
-    fn start<'a>(&'a self, places: &'a Places, mode: &str) -> Switches<'a> {
-        self.start_at(places, mode, "100 ms")
-    }
-
-    fn start_at<'a>(&'a self, places: &'a Places, mode: &str, interval: &str) -> Switches<'a> {
-        let routes = |at: usize| match mode {
-            "ecmp" => [1, 2]
-                .map(|number| {
-                    let ports = match at {
-                        // A leaf: to its own host, and over both spines to the other host.
-                        0 | 1 if number == at + 1 => "\"host\"".to_owned(),
-                        0 | 1 => "\"s0\", \"s1\"".to_owned(),
-                        _ => format!("\"l{}\"", number - 1),
-                    };
-                    format!("[[route]]\nstation = \"02:00:00:00:00:{number:02x}\"\nports = [{ports}]\n")
-                })
-                .concat(),
-            _ => String::new(),
-        };
-        let begin = |netns, name: &str, ports: &str, at| {
-            let config = format!(
-                "mode = \"{mode}\"\nports = [{ports}]\n[hello]\ninterval = \"{interval}\"\n{}",
-                routes(at)
-            );
-            Switch::start(netns, places, name, &config)
-        };
-        let leaves = [0, 1].map(|l| begin(&self.leaves[l], &format!("l{l}"), "\"host\", \"s0\", \"s1\"", l));
-        let spines = [0, 1].map(|s| begin(&self.spines[s], &format!("s{s}"), "\"l0\", \"l1\"", 2));
-        for leaf in &leaves {
-            leaf.wait_roles(&[("s0", "fabric"), ("s1", "fabric"), ("host", "host")]);
-        }
-        for spine in &spines {
-            spine.wait_roles(&[("l0", "fabric"), ("l1", "fabric")]);
-        }
-        Switches { leaves, spines }
-    }
-}
-
-fn log_of(switches: &Switches<'_>) -> String {
-    switches.leaves.iter().chain(&switches.spines).map(Switch::log).collect()
-}
 
 /// A leaf's daemon hangs and goes on: all frames of two streams arrive, and connections can be opened.
 fn hang(mode: &str, ms: u64) {
@@ -119,7 +47,7 @@ fn hang(mode: &str, ms: u64) {
     }
     streams[0].goes_on(2 * of_hold);
     for Outcome { sent, received } in streams.map(Stream::end) {
-        assert_eq!(received, sent, "{mode}: {}", log_of(&switches));
+        assert_eq!(received, sent, "{mode}: {}", switches.log());
     }
     let log = switches.leaves[0].log();
     // Lines about late turns may be left out for ten seconds after one before the pause.

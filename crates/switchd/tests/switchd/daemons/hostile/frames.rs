@@ -3,7 +3,7 @@
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weft_wire::{EtherType, Hello, Mac, PathHeader, PathType, SwitchId, Tuple};
+use weft_wire::{Echo, EtherType, Hello, Mac, PathHeader, PathType, SwitchId, Tuple};
 
 /// Addresses of the two victims.
 pub const VICTIMS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
@@ -13,7 +13,7 @@ pub const OWN: [u8; 6] = [2, 0, 0, 0, 0, 3];
 /// A Hello without a key.
 pub fn hello(switch: u64, hold_ms: u32, sequence: u64) -> Vec<u8> {
     let mut frame = vec![0; 60];
-    let hello = Hello { tier: 1, hold_ms, switch: SwitchId(switch + 1), port: 0, sequence };
+    let hello = Hello { tier: 1, hold_ms, switch: SwitchId(switch + 1), port: 0, sequence, echo: None };
     hello.write(Mac(OWN), EtherType::HELLO, None, &mut frame).expect("room");
     frame
 }
@@ -75,6 +75,8 @@ impl Frames {
             switch: SwitchId(self.0.next_u64()),
             port: self.0.next_u32() as u16,
             sequence: self.0.next_u64(),
+            echo: [None, Some(Echo::NOBODY), Some(Echo(self.0.next_u32() as u16))]
+                [self.0.next_u32() as usize % 3],
         };
         hello.write(Mac(OWN), EtherType::HELLO, None, &mut frame).expect("room");
         frame

@@ -1,0 +1,89 @@
+//! Links that work in one direction only: the carrier stays, and the Hello messages of one end still arrive.
+
+use std::time::{Duration, Instant};
+
+use crate::daemons::leaf_spine::LeafSpine;
+use crate::daemons::pair::Pair;
+use crate::daemons::switch::Places;
+use crate::daemons::traffic::{Connection, Stream, reaches};
+use crate::wait::wait_for;
+
+/// The interval of Hello messages; the hold time is three of them.
+const INTERVAL: Duration = Duration::from_millis(100);
+const HOLD: Duration = Duration::from_millis(300);
+
+/// The frames of a leaf to the spine over which a connection goes are lost; later, the link heals. Meanwhile, everything goes
+/// over the other spine.
+fn breaks_and_heals(mode: &str) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start(&places, mode);
+    let [one, other] = &network.hosts;
+    assert!(reaches(one, other, "10.0.0.2:7"), "{mode}");
+    let mut connection = Connection::open(one, other, "10.0.0.2:80");
+    connection.send(10_000);
+    // Over the one that receives more from the leaf.
+    let received = |at: usize| switches.spines[at].received_bytes("l0");
+    let before = [0, 1].map(received);
+    connection.send(1_000_000);
+    let [first, second] = [0, 1].map(|at| received(at) - before[at]);
+    let busy = usize::from(second > first);
+    let port = format!("s{busy}");
+    let streams = network.streams(2);
+    streams[0].goes_on(50);
+    network.leaves[0].sh(&format!("tc qdisc replace dev {port} root blackhole"));
+    let broken = Instant::now();
+    // Sent into the broken link, repeated by TCP, and over the other spine in the end.
+    connection.send(100_000);
+    let stall = broken.elapsed();
+    println!("{mode}: TCP went on after {stall:?}");
+    // A retransmission timeout starts at 200 ms and doubles: the first one after the hold time comes within twice as long.
+    assert!(stall < 4 * HOLD, "{mode}: {stall:?}: {}", switches.log());
+    switches.leaves[0].wait_roles(&[(&port, "one-way")]);
+    switches.spines[busy].wait_roles(&[("l0", "silent")]);
+    streams[0].goes_on(100);
+    streams[1].goes_on(100);
+    assert!(switches.leaves[0].log().contains("the link works in one direction only"), "{mode}");
+    let shown = String::from_utf8(switches.leaves[0].ctl("show ports").stdout).expect("text");
+    assert!(shown.contains("one-way"), "{shown}");
+    network.leaves[0].sh(&format!("tc qdisc del dev {port} root"));
+    switches.leaves[0].wait_roles(&[(&port, "fabric")]);
+    switches.spines[busy].wait_roles(&[("l0", "fabric")]);
+    connection.send(100_000);
+    let _ = streams.map(Stream::end);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_connection_goes_on_within_a_hold_time_and_a_retransmission_under_tcp_path() {
+    breaks_and_heals("tcp-path");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_connection_goes_on_within_a_hold_time_and_a_retransmission_under_arp_path() {
+    breaks_and_heals("arp-path");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_connection_goes_on_within_a_hold_time_and_a_retransmission_under_ecmp() {
+    breaks_and_heals("ecmp");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_link_that_works_in_one_direction_from_the_start_is_used_once_it_heals() {
+    let config = format!(
+        "mode = \"arp-path\"\nports = [\"a\", \"h\"]\n[hello]\ninterval = \"{} ms\"",
+        INTERVAL.as_millis()
+    );
+    let pair = Pair::new(&["a"]);
+    pair.left.sh("tc qdisc replace dev a root blackhole");
+    let [l, r] = pair.begin([&config, &config]);
+    l.wait_roles(&[("a", "one-way"), ("h", "host")]);
+    r.wait_roles(&[("a", "host"), ("h", "host")]);
+    pair.left.sh("tc qdisc del dev a root");
+    l.wait_roles(&[("a", "fabric")]);
+    r.wait_roles(&[("a", "fabric")]);
+    wait_for("the hosts reach each other", || reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+}
