@@ -114,6 +114,7 @@ impl Actions {
     /// Sends emitted frames before the frame itself, so that every neighbour receives them first.
     pub fn emit_ahead(&mut self) {
         self.ahead = true;
+        self.more = true;
     }
 
     /// Whether emitted frames leave before the frame itself.
@@ -208,6 +209,17 @@ mod tests {
         out.send(PortId(2));
         out.send_with_overlay(PortId(3), [7; 8]);
         assert_eq!(out.take_only(), None);
+    }
+
+    #[test]
+    fn what_is_taken_whole_leaves_nothing_for_the_next_frame() {
+        let mut out = Actions::default();
+        out.send(PortId(1));
+        out.emit_ahead();
+        assert_eq!(out.take_only(), None, "emitted frames would leave first");
+        out.clear();
+        out.send(PortId(1));
+        assert!(out.take_only().is_some() && !out.emits_ahead());
     }
 
     #[test]

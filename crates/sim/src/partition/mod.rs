@@ -198,7 +198,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     fn pause(&mut self, link: u32, packet: PacketId, far_end: FarEnd, world: &World<'_>) {
         let resumes = self.net.heed_pause_frame(link, packet);
         if let (Some(nic), Err(_)) = (resumes, far_end.split()) {
-            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+            self.at_hosts(world, |hosts, cx| hosts.resume(nic, cx));
         }
     }
 
@@ -214,19 +214,23 @@ impl<'a, H: Hosts> Partition<'a, H> {
             return self.net.drop(node, packet, DropReason::NotForMe);
         }
         self.net.trace(|_| TraceEvent::Delivered { frame: packet });
-        self.hosts.deliver(packet, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
-        if !self.net.reached.is_empty() {
-            self.go_on(world);
-        }
+        self.at_hosts(world, |hosts, cx| hosts.deliver(packet, cx));
     }
 
     /// Lets a pacing host send its next packet.
     #[inline]
     fn turn(&mut self, number: u32, world: &World<'_>) {
-        self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+        self.at_hosts(world, |hosts, cx| hosts.turn(number, cx));
+    }
+
+    /// Lets hosts act, and then starts the flows that waited for the points that others have reached by that.
+    #[inline(always)]
+    fn at_hosts<T>(&mut self, world: &World<'_>, act: impl FnOnce(&mut H, &mut Ctx<'_, 'a>) -> T) -> T {
+        let outcome = act(&mut self.hosts, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }
+        outcome
     }
 
     /// A timer is due, in rounds one of the host at this place. Returns whether anything was due: a timer that has moved is
@@ -234,12 +238,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     fn timer(&mut self, timer: Timer, place: usize, world: &World<'_>) -> bool {
         let mut is_due = true;
         match timer {
-            Timer::End(end) => {
-                is_due = self.hosts.timer(end, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
-                if !self.net.reached.is_empty() {
-                    self.go_on(world);
-                }
-            }
+            Timer::End(end) => is_due = self.at_hosts(world, |hosts, cx| hosts.timer(end, cx)),
             Timer::Switch(number) => is_due = self.switches.wake(number as usize, &mut self.net),
             Timer::Ask(flow) => self.ask(flow, world),
             Timer::Begin(flow) => {
@@ -248,12 +247,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 }
                 self.begin(flow, world);
             }
-            Timer::Space(line) => {
-                self.hosts.serve_line(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
-                if !self.net.reached.is_empty() {
-                    self.go_on(world);
-                }
-            }
+            Timer::Space(line) => self.at_hosts(world, |hosts, cx| hosts.serve_line(line, cx)),
             Timer::Start => self.start(world),
             Timer::Notice => self.heed(place, world),
         }
@@ -319,7 +313,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if self.net.fabric.node(link.from).is_host()
             && let Some(nic) = self.net.number(id)
         {
-            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+            self.at_hosts(world, |hosts, cx| hosts.resume(nic, cx));
         }
     }
 
@@ -334,7 +328,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.nics = Nics::new(routes);
         self.switches.routes_changed(routes);
         self.net.links.forget_decisions();
-        self.hosts.repick(&mut Ctx { net: &mut self.net, nics: &self.nics, world });
+        self.at_hosts(world, |hosts, cx| hosts.repick(cx));
     }
 
     /// The flows that have started.

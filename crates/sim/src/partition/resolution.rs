@@ -4,7 +4,7 @@ use weft_switching::{DropReason, Header, Kind};
 use weft_units::{HostId, PortId};
 
 use super::Partition;
-use crate::hosts::{Ctx, Hosts, World, node_of};
+use crate::hosts::{Hosts, World, node_of};
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::resolver::{self, Question};
@@ -61,7 +61,7 @@ impl<H: Hosts> Partition<'_, H> {
         let now = self.net.now;
         let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
         for flow in flows {
-            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world });
+            self.at_hosts(world, |hosts, cx| hosts.open(flow, cx));
         }
     }
 }

@@ -4,7 +4,7 @@ use weft_traffic::Point;
 use weft_units::{PortId, Time};
 
 use super::Partition;
-use crate::hosts::{Ctx, Hosts, World};
+use crate::hosts::{Hosts, World};
 use crate::journal::FlowNumber;
 use crate::timer::Timer;
 use crate::timer_heap::Order;
@@ -88,7 +88,7 @@ impl<H: Hosts> Partition<'_, H> {
                     self.ask(number, world);
                 }
             }
-            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world }),
+            _ => self.at_hosts(world, |hosts, cx| hosts.open(number, cx)),
         }
     }
 }

@@ -5,8 +5,9 @@ use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
 use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_sim::run::{run, run_with};
+use weft_traffic::Flow;
 use weft_traffic::Point::{Acknowledged, Received, Started};
-use weft_transport::{Config, Mptcp};
+use weft_transport::{Config, Mptcp, udp};
 use weft_units::{Bytes, Duration, Rate, Time};
 
 use crate::common::{MS, Trial, US, gigabit, parsed, plan, profile, scheme};
@@ -58,6 +59,21 @@ fn a_flow_starts_at_once_where_it_is_known_that_the_others_are_done_and_elsewher
         }
         same_with_threads(&trial, &[2, 3], |trial| trial.run());
     }
+}
+
+#[test]
+fn a_flow_starts_when_a_source_is_done_that_sends_all_it_has_as_it_opens() {
+    let fabric = leaves();
+    let mut trial = Trial::linux(&fabric, "ecmp").limit(MS(5)).flow(0, 4, 100, US(5));
+    trial.protocol = udp::Config::default().into();
+    let trial = trial.flow(0, 1, 30_000, US(0)).after(0, Acknowledged, US(3));
+    let trial = Trial {
+        flows: trial.flows.iter().cloned().map(|flow| Flow { start: Time::ZERO + US(5), ..flow }).collect(),
+        ..trial
+    };
+    let outcome = trial.run();
+    assert_eq!(outcome.flows.iter().map(|flow| flow.flow.start - Time::ZERO).max(), Some(US(8)));
+    same_with_threads(&trial, &[2, 3], |trial| trial.run());
 }
 
 #[test]

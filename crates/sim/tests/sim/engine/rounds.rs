@@ -8,6 +8,7 @@ use weft_fabric::{
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::rounds;
 use weft_switching::registry;
+use weft_traffic::{Need, Node, Point};
 use weft_transport::{Config, Protocol, roce, udp, uec};
 use weft_units::{Duration, LinkId, Rate, Time};
 
@@ -93,6 +94,7 @@ proptest! {
         flows in any_flows(),
         faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..20_500, any::<bool>()), 0..6),
         rates in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..20_500, 1_u8..11), 0..6),
+        waits in prop::collection::vec((any::<[prop::sample::Index; 2]>(), any::<bool>(), 0_u64..9), 0..6),
         seed in any::<u64>(),
         is_sampled in any::<bool>(),
     ) {
@@ -106,6 +108,12 @@ proptest! {
             trial.faults.push(Fault::of_cable(Time::ZERO + US(us), change, link));
         }
         trial.faults.sort_by_key(|fault| fault.at);
+        for (ends, is_received, us) in waits.into_iter().filter(|_| trial.flows.len() > 1) {
+            let waiting = 1 + ends[0].index(trial.flows.len() - 1);
+            let [waiting, on] = [waiting, ends[1].index(waiting)].map(|flow| Node::Flow(flow as u32));
+            let at = if is_received { Point::Received } else { Point::Acknowledged };
+            trial.needs.push(Need { waiting, on, at, delay: US(us) });
+        }
         let trial = if is_sampled { trial.sampled(US(137)) } else { trial };
         same_with_threads(&trial, &[2, 5], |trial| trial.run());
     }
