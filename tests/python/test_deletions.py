@@ -29,7 +29,7 @@ def test_the_workshop_of_an_emulation_is_not_emptied_through_a_symbolic_link(tmp
 def test_purging_the_package_leaves_what_others_put_into_its_directory(tmp_path):
     state = tmp_path / "weft"
     state.mkdir()
-    for name in ("s1.hellos", "diary"):
+    for name in ("s1.hellos", "s1.id", "diary"):
         (state / name).write_text("x")
     script = (ROOT / "packaging/debian/postrm").read_text().replace("/var/lib/weft", str(state))
     # A test must not notify a service manager.

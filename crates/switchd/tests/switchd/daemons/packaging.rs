@@ -29,9 +29,16 @@ fn the_example_configuration_is_right_also_with_every_line_that_is_commented_out
 fn the_unit_is_one_that_systemd_takes() {
     let unit = root().join("packaging/weft-switchd@.service");
     let text = std::fs::read_to_string(&unit).expect("the unit");
-    for line in
-        ["Type=notify", "Restart=on-failure", "RestartSec=100ms", "WatchdogSec=10s", "NoNewPrivileges=yes"]
-    {
+    let lines = [
+        "After=network.target",
+        "StartLimitIntervalSec=0",
+        "Type=notify",
+        "Restart=on-failure",
+        "RestartSec=100ms",
+        "WatchdogSec=10s",
+        "NoNewPrivileges=yes",
+    ];
+    for line in lines {
         assert!(text.lines().any(|other| other == line), "{line}");
     }
     // systemd-analyze checks that the unit's programs exist.
