@@ -1,4 +1,4 @@
-//! bpf(2) calls that the library lacks, and interfaces by name and index.
+//! bpf(2) calls that the library lacks, interfaces by name and index, and random numbers.
 
 use std::ffi::CString;
 use std::io;
@@ -122,4 +122,12 @@ pub fn ifindex(name: &str) -> io::Result<u32> {
 /// There is no such interface.
 pub fn ifname(index: u32) -> io::Result<String> {
     Ok(if_indextoname(index)?.to_string_lossy().into_owned())
+}
+
+/// An unpredictable number.
+pub fn random() -> u64 {
+    let mut bytes = [0; 8];
+    // SAFETY: the pointer is to memory of the length that is given.
+    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    u64::from_ne_bytes(bytes)
 }

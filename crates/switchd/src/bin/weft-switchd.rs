@@ -53,7 +53,7 @@ struct Arguments {
     /// How to attach the program [default: tcx if the kernel supports it]
     #[arg(long, value_enum)]
     attach: Option<Attach>,
-    /// Check the configuration, report all errors and exit
+    /// Check the configuration, report all errors and exit; warns of interfaces that do not exist now
     #[arg(long)]
     check: bool,
     /// Remove the pins of a daemon that no longer runs, so that its ports stop forwarding; lists everything it removes,
@@ -96,13 +96,16 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         run: arguments.run_dir,
         pins: arguments.pin_dir,
     };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Refusal::System { what: "starting", error })?;
     if arguments.check {
         let config = Config::load(arguments.config.as_deref(), &flags)?;
+        for warning in runtime.block_on(daemon::warnings(&places, &config)) {
+            eprintln!("warning: {warning}");
+        }
         println!("{}: {} ports, configuration OK", config.name, config.ports.len());
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Refusal::System { what: "starting", error })?;
     if arguments.detach {
         let name = match (&flags.name, &arguments.config) {
             (Some(name), _) => name.clone(),

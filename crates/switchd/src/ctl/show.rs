@@ -30,6 +30,7 @@ const PORTS: [Column; 9] = [
     ("role", |row| match (&row["draining"], &row["unfit"]) {
         (Value::Bool(true), _) => format!("{}, draining", text(&row["role"])),
         (_, Value::String(why)) => format!("{}: {why}", text(&row["role"])),
+        _ if row["ifindex"].is_null() => format!("{}: no interface", text(&row["role"])),
         _ if row["last_resort"] == true => format!("{}, still delivers frames", text(&row["role"])),
         _ if row["role"] == "one-way" => "one-way, the neighbour does not hear this switch".to_owned(),
         _ => text(&row["role"]),

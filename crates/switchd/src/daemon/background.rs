@@ -10,6 +10,7 @@ use super::socket::PortSocket;
 use crate::clock;
 use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
+use crate::sys::random;
 use crate::tables::Tables;
 
 /// Minimum time between two sweeps, and the factor by which the pause exceeds a sweep's duration.
@@ -68,14 +69,6 @@ impl Snapshot {
     }
 }
 
-/// An unpredictable number.
-fn random() -> u32 {
-    let mut bytes = [0; 4];
-    // SAFETY: the pointer is to memory of the length that is given.
-    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    u32::from_ne_bytes(bytes)
-}
-
 fn shuffle(ports: &mut [u16]) {
     for last in (1..ports.len()).rev() {
         ports.swap(last, random() as usize % (last + 1));
@@ -83,7 +76,7 @@ fn shuffle(ports: &mut [u16]) {
 }
 
 fn draw(_: &Flow) -> u32 {
-    random()
+    random() as u32
 }
 
 /// The port is dead: forgets the stations behind it and notifies the edges of its flows.

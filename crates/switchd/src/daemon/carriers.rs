@@ -14,7 +14,8 @@ use super::switch::Task;
 
 /// Polling interval.
 const LOOK: Duration = Duration::from_millis(20);
-/// Polls until the list of interfaces is refreshed, and drivers are queried that need no query at each poll.
+/// Polls until the list of interfaces is refreshed, drivers are queried that need no query at each poll, and interfaces
+/// are tried again that could not be taken.
 const SELDOM: u32 = 50;
 
 /// How a carrier change is noticed.
@@ -94,6 +95,8 @@ pub fn watch(shared: &Shared) {
             let seldom = looks.is_multiple_of(SELDOM);
             if seldom {
                 renew(&shared, &mut watched);
+                // Another switch may have released the interface.
+                shared.hand(untaken(&shared));
             }
             looks = looks.wrapping_add(1);
             // No short circuit: each one records its state.
@@ -103,6 +106,13 @@ pub fn watch(shared: &Shared) {
             sleep(LOOK);
         }
     });
+}
+
+/// The ports whose interface exists but could not be taken.
+fn untaken(shared: &Shared) -> Vec<Task> {
+    let switch = shared.lock();
+    let ports = (0..).zip(&switch.ports).filter(|(_, port)| port.is_untaken());
+    ports.map(|(number, _)| Task::Appeared(number)).collect()
 }
 
 /// Refreshes the list of polled interfaces from the ports.

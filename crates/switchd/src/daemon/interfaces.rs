@@ -6,38 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weft_fabric::nearest;
 use weft_switching::tag_forward::{check_mtu, mtu_needed};
 
 use super::ethtool;
 use super::links::{Interface, Links};
-use super::refusal::Refusal;
 use crate::Mode;
 use crate::config::Config;
 
 /// Bytes that a Path frame adds to a segment.
 pub const WRAP: u32 = weft_wire::PATH_HEADER_LEN as u32;
-
-/// The interface for the port `name`.
-///
-/// # Errors
-/// [`Refusal`] with a fix.
-pub fn find<'a>(name: &str, all: &'a [Interface], before: Option<u32>) -> Result<&'a Interface, Refusal> {
-    if let Some(interface) = all.iter().find(|interface| interface.name == name) {
-        return Ok(interface);
-    }
-    let renamed = all.iter().find(|interface| Some(interface.index) == before);
-    let near = nearest(name, all.iter().map(|interface| interface.name.as_str()));
-    let help = match (renamed, near) {
-        (Some(renamed), _) => format!(
-            ", it was renamed to `{new}` (ip link set dev {new} name {name}, or change `ports`)",
-            new = renamed.name
-        ),
-        (None, Some(near)) => format!(", did you mean `{near}`?"),
-        (None, None) => String::new(),
-    };
-    Err(Refusal::Missing { name: name.to_owned(), help })
-}
 
 /// Why an interface cannot be a port, and the fix; `carries_tags`: it carries tagged frames.
 pub fn unfit(

@@ -3,6 +3,7 @@
 
 mod adoption;
 pub(crate) mod answer;
+mod appearing;
 mod background;
 mod carriers;
 mod control;
@@ -13,14 +14,19 @@ mod exposition;
 mod hearing;
 mod hello;
 mod hold;
+mod identity;
 mod interfaces;
 mod links;
 mod log_limit;
 mod memory;
 mod metrics;
+mod missing;
 mod moves;
 mod notices;
+mod owners;
+mod places;
 pub(crate) mod ports;
+mod presence;
 mod privileges;
 pub(crate) mod refusal;
 mod reload;
@@ -28,7 +34,9 @@ mod report;
 pub(crate) mod request;
 pub(crate) mod shared;
 pub(crate) mod socket;
+mod staging;
 mod start;
+mod support;
 pub(crate) mod switch;
 mod trace;
 mod turn;
@@ -41,7 +49,6 @@ use std::sync::{Arc, Mutex};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
-use weft_wire::EtherType;
 
 use crate::clock;
 use crate::config::Config;
@@ -49,19 +56,15 @@ use crate::names::SwitchName;
 use crate::pins::Pins;
 use crate::tags::daemon::{self as tags, Tags};
 use interfaces::Saved;
-use links::{Changes, Event, Interface, Links};
+use links::{Changes, Event, Links};
 use shared::{Inner, Shared, Waiting};
-use socket::PortSocket;
 use switch::Task;
 use walks::Walks;
 
+pub use missing::warnings;
+pub use places::Places;
 pub use refusal::Refusal;
-pub use start::{Places, Start};
-
-/// Hellos read from one port in a row, before its reader pauses and others get their turn.
-const ROUND: u32 = 64;
-/// The pause of a port that receives more Hellos than any switch sends.
-const REST: std::time::Duration = std::time::Duration::from_millis(10);
+pub use start::Start;
 
 /// The signals that the daemon handles.
 struct Signals {
@@ -100,7 +103,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let socket = control::open(&start.places.run, &name, &control)?;
     let mut saved = Saved::open(start.places.file(&name, "interfaces"));
     let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
-    let mut switch = switch.inspect_err(|_| socket.discard())?;
+    let (mut switch, lost) = switch.inspect_err(|_| socket.discard())?;
     let tags = Tags::open(&mut switch, &start.places.run).inspect_err(|_| socket.discard())?;
     let (tags, misses) = tags.unzip();
     let (tasks, todo) = mpsc::unbounded_channel();
@@ -118,8 +121,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let shared = Shared(Arc::new(inner));
     let ports = shared.lock().ports.len() as u16;
     for number in 0..ports {
-        listen(&shared, number);
+        appearing::listen(&shared, number);
     }
+    shared.hand(lost);
     let metrics = metrics.map(|listener| exposition::serve(&shared, listener));
     // Threads inherit privileges, so none may be started before this.
     privileges::drop_all_but(&start::CAPABILITIES);
@@ -261,68 +265,9 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
                 shared.hand(tasks);
             }
         }
-        Task::Appeared(number) => {
-            let interface = shared.lock().ports[usize::from(number)].interface.clone();
-            if let Some(interface) = interface
-                && let Err(error) = appear(shared, links, saved, number, &interface).await
-            {
-                tracing::error!(port = number, interface = interface.name, %error, "the interface is back but cannot be used");
-            }
-        }
+        Task::Appeared(number) => appearing::take(shared, links, saved, number).await,
         Task::Broken(number) => background::broken(shared, number),
     }
-}
-
-/// An interface is back.
-async fn appear(
-    shared: &Shared,
-    links: &Links,
-    saved: &mut Saved,
-    number: u16,
-    interface: &Interface,
-) -> Result<(), Refusal> {
-    // Nothing was attached before, so there is nothing to undo.
-    let _ = shared.lock().attach(number)?;
-    let mode = shared.lock().config.mode;
-    saved.prepare(links, interface, mode).await;
-    let socket = PortSocket::open(interface.index, EtherType::HELLO);
-    let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
-    let all = links.all().await.unwrap_or_default();
-    tracing::info!(port = number, interface = interface.name, "the interface of a port is back");
-    let tasks = shared.lock().appeared(number, socket, &all, clock::now());
-    shared.hand(tasks);
-    listen(shared, number);
-    Ok(())
-}
-
-/// Starts reading the Hellos of a port.
-fn listen(shared: &Shared, number: u16) {
-    let Some(socket) = shared.lock().ports[usize::from(number)].socket.clone() else { return };
-    let reading = shared.clone();
-    let task = tokio::spawn(async move {
-        let mut buffer = [0; 2048];
-        let mut in_a_row = 0;
-        loop {
-            match socket.receive(&mut buffer).await {
-                Ok(length) => {
-                    let tasks = reading.lock().hear(number, &buffer[..length], clock::now());
-                    reading.happened(tasks);
-                    in_a_row += 1;
-                    if in_a_row == ROUND {
-                        tokio::time::sleep(REST).await;
-                        in_a_row = 0;
-                    }
-                }
-                // The interface is down: netlink reports this as well, and when it is up again.
-                Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => in_a_row = 0,
-                Err(error) => {
-                    tracing::error!(port = number, %error, "receiving Hellos failed");
-                    return;
-                }
-            }
-        }
-    });
-    shared.lock().ports[usize::from(number)].reader = Some(task.abort_handle());
 }
 
 /// Removes the data plane and its pins and notifies neighbours; returns a line for each thing removed or restored.

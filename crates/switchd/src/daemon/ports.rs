@@ -182,6 +182,11 @@ impl Port {
         }
     }
 
+    /// Whether it has an interface that the switch does not use yet.
+    pub const fn is_untaken(&self) -> bool {
+        self.interface.is_some() && self.socket.is_none()
+    }
+
     /// When its role may expire, or its received frames must be checked.
     pub fn next(&self) -> u64 {
         match self.role {

@@ -41,14 +41,6 @@ pub enum Refusal {
         /// The running process.
         pid: String,
     },
-    /// A missing interface.
-    #[error("there is no interface `{name}`{help} (`ip link` lists all interfaces)")]
-    Missing {
-        /// The configured name.
-        name: String,
-        /// A suggestion.
-        help: String,
-    },
     /// An interface that cannot be a port.
     #[error("the interface `{name}` {why}")]
     Unfit {

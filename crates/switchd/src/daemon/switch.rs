@@ -1,26 +1,19 @@
 //! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
-use std::sync::Arc;
-
 use weft_units::PortId;
 
 use super::hello::{Hellos, Schedule};
-use super::interfaces::unfit;
-use super::links::{Event, Interface};
 use super::log_limit::LogLimit;
 use super::notices::Notices;
 use super::ports::{Port, Role};
-use super::socket::PortSocket;
 use crate::attach::Undo;
 use crate::clock;
 use crate::config::{Config, Route};
-use crate::detach::detach;
 use crate::error::PlaneError;
 use crate::held::Held;
-use crate::layout::{self, NEVER};
+use crate::layout;
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
-use crate::sys::ifname;
 use crate::tables::Sizes;
 
 /// A running switch.
@@ -113,132 +106,6 @@ impl Switch {
         self.tell(number);
     }
 
-    /// Handles a port that goes up or down.
-    fn set_up(&mut self, number: u16, up: bool, now: u64) -> Vec<Task> {
-        let port = &mut self.ports[usize::from(number)];
-        let was_up = port.role != Role::Down;
-        if up == was_up {
-            return Vec::new();
-        }
-        if up {
-            self.ports[usize::from(number)].silent_from = now + self.hold();
-            match self.is_for_hosts(number, now) {
-                true => self.play(number, Role::Host, NEVER, now),
-                false => self.play(number, Role::Listening, now + self.hold(), now),
-            }
-            self.greet_on(number, now);
-            return Vec::new();
-        }
-        port.neighbour = None;
-        self.play(number, Role::Down, NEVER, now);
-        vec![Task::Broken(number)]
-    }
-
-    /// Whether a port that has just come up is a host port at once: a host announces itself only once (gratuitous ARP,
-    /// Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a switch
-    /// waits for a Hello, and so does every port until a hold time after start, when all switches may be starting.
-    fn is_for_hosts(&self, number: u16, now: u64) -> bool {
-        let port = &self.ports[usize::from(number)];
-        match port.led_to {
-            _ if !port.may_be_fabric => true,
-            Some(led_to) => led_to == Role::Host,
-            None => now >= self.reads_since.saturating_add(self.hold()),
-        }
-    }
-
-    /// Handles an interface event.
-    pub fn link(&mut self, event: Event, all: &[Interface], now: u64) -> Vec<Task> {
-        let mut tasks = Vec::new();
-        match event {
-            Event::Missed => tasks.push(Task::LookAgain),
-            Event::Gone(index) => {
-                if let Some(number) = self.number_of(index) {
-                    tasks.extend(self.lose(number, now));
-                }
-            }
-            Event::Is(interface) => {
-                let known = self.number_of(interface.index);
-                let named =
-                    self.ports.iter().position(|port| port.name == interface.name).map(|at| at as u16);
-                if let Some(number) = known
-                    && named != known
-                {
-                    tracing::warn!(
-                        port = number,
-                        now = interface.name,
-                        "the interface of a port was renamed"
-                    );
-                    tasks.extend(self.lose(number, now));
-                }
-                if let Some(number) = named {
-                    tasks.extend(self.see(number, interface, all, now));
-                }
-            }
-        }
-        tasks
-    }
-
-    /// Applies the current state of a port's interface.
-    pub(super) fn see(
-        &mut self,
-        number: u16,
-        interface: Interface,
-        all: &[Interface],
-        now: u64,
-    ) -> Vec<Task> {
-        let mut tasks = Vec::new();
-        let port = &mut self.ports[usize::from(number)];
-        let same = port.interface.as_ref().is_some_and(|known| known.index == interface.index);
-        if !same {
-            if port.interface.is_some() {
-                tasks.extend(self.lose(number, now));
-            }
-            let port = &mut self.ports[usize::from(number)];
-            port.interface = Some(interface);
-            tasks.push(Task::Appeared(number));
-            return tasks;
-        }
-        let port = &self.ports[usize::from(number)];
-        let why = unfit(&interface, all, &self.config, port.carries_tags);
-        let port = &mut self.ports[usize::from(number)];
-        if let Some(why) = why.as_ref().filter(|_| port.unfit != why) {
-            tracing::error!(port = number, interface = %port.name, "the port is not used: the interface {why}");
-        }
-        let up = interface.up && why.is_none() && port.socket.is_some();
-        port.unfit = why;
-        port.interface = Some(interface);
-        tasks.extend(self.set_up(number, up, now));
-        tasks
-    }
-
-    /// The port has lost its interface.
-    fn lose(&mut self, number: u16, now: u64) -> Vec<Task> {
-        let tasks = self.set_up(number, false, now);
-        let port = &mut self.ports[usize::from(number)];
-        let name = port.name.clone();
-        tracing::warn!(port = number, interface = %name, "the interface of a port is gone");
-        if let Some(reader) = port.reader.take() {
-            reader.abort();
-        }
-        port.socket = None;
-        port.carries_tags = self.config.carries_tags(&name);
-        let mut called = name.clone();
-        if let Some(interface) = port.interface.take() {
-            let _ = self.plane.set_interface(interface.index, None);
-            // A renamed interface belongs to the machine again: the program must be detached.
-            called = ifname(interface.index).unwrap_or(called);
-        }
-        let path = self.pins.attachment(self.hook, number, &name);
-        if path.exists()
-            && let Err(error) = detach(self.hook, &called, &path)
-        {
-            tracing::debug!(%error, "detaching from an interface that is gone");
-        }
-        self.held.renew(&path);
-        self.tell(number);
-        tasks
-    }
-
     /// Writes the configured routes to the kernel, in modes with routes.
     ///
     /// # Errors
@@ -254,24 +121,6 @@ impl Switch {
     pub fn set_draining(&mut self, number: u16, draining: bool) {
         self.ports[usize::from(number)].draining = draining;
         self.tell(number);
-    }
-
-    /// The program is attached to the port's interface, and its socket is open.
-    pub fn appeared(
-        &mut self,
-        number: u16,
-        socket: Arc<PortSocket>,
-        all: &[Interface],
-        now: u64,
-    ) -> Vec<Task> {
-        let port = &mut self.ports[usize::from(number)];
-        port.socket = Some(socket);
-        let Some(interface) = port.interface.clone() else { return Vec::new() };
-        if let Err(error) = self.plane.set_interface(interface.index, Some(PortId(number))) {
-            tracing::error!(port = number, %error, "updating an interface in the data plane failed");
-        }
-        self.tell(number);
-        self.see(number, interface, all, now)
     }
 
     /// Attaches the program to the interface of a port; returns how to undo it.
@@ -303,11 +152,6 @@ impl Switch {
                 );
             }
         }
-    }
-
-    fn number_of(&self, index: u32) -> Option<u16> {
-        let of = |port: &Port| port.interface.as_ref().is_some_and(|interface| interface.index == index);
-        self.ports.iter().position(of).map(|at| at as u16)
     }
 
     /// Sends Hellos on all ports that are up, if they are due; returns when the next ones are.

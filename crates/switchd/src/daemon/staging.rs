@@ -1,0 +1,84 @@
+//! Loads the program for a new daemon, before anything is attached.
+
+use weft_switching::tfe::Classifier;
+use weft_switching::{ParamValue, mix64};
+
+use super::hello::{Hellos, Schedule};
+use super::interfaces::WRAP;
+use super::links::Interface;
+use super::log_limit::LogLimit;
+use super::notices::Notices;
+use super::ports::Port;
+use super::refusal::Refusal;
+use super::support::too_old;
+use super::switch::{Restored, Switch};
+use crate::clock;
+use crate::config::Config;
+use crate::error::PlaneError;
+use crate::held::Held;
+use crate::layout::{NEVER, Settings};
+use crate::pins::{Hook, Pins, Staged};
+use crate::plane::Plane;
+use crate::tables::Sizes;
+
+/// Loads the program, reusing pinned maps.
+pub fn load(
+    config: Config,
+    pins: Pins,
+    hook: Hook,
+    hellos: Hellos,
+    interfaces: &[Option<Interface>],
+) -> Result<(Switch, Staged), Refusal> {
+    // Only these ports send Path frames. A missing interface may have the smallest MTU when it appears.
+    let fabric = config.ports.iter().zip(interfaces).filter(|(name, _)| config.may_be_fabric(name));
+    let mtu =
+        |interface: &Option<Interface>| interface.as_ref().map_or(config.mtu, |interface| interface.mtu);
+    let shortest = fabric.map(|(_, interface)| mtu(interface)).min().unwrap_or(config.mtu);
+    if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
+        tracing::info!(
+            mtu = shortest,
+            wanted = config.mtu + WRAP,
+            "SYNs that are too long for a Path Request on the ports that may be fabric ports (fabric_ports) are forwarded \
+             without exploring"
+        );
+    }
+    let shared_key =
+        matches!(config.scheme.params.get("hash_seed"), Some(ParamValue::Text(text)) if text == "shared");
+    let settings = Settings {
+        longest: shortest + 14,
+        hash_key: mix64(if shared_key { 0 } else { hellos.id }),
+        ..Settings::new(&config.exploration)
+            .classifying(&Classifier::from_spec(&config.scheme))
+            .tagging(&config.tagging)
+    };
+    let plane = Plane::stage(config.mode, &config.exploration, settings, &pins);
+    let (plane, staged) = plane.map_err(|error| match error {
+        PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
+            too_old(&format!("does not accept the data plane ({error})"))
+        }
+        other => other.into(),
+    })?;
+    let ports: Vec<Port> =
+        config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
+    let now = clock::now();
+    let switch = Switch {
+        plane,
+        sizes: Sizes::default(),
+        pins,
+        held: Held::default(),
+        restored: Restored::default(),
+        hook,
+        notices: Notices::new(&ports),
+        ports,
+        hellos,
+        log_limit: LogLimit::default(),
+        greeting: Schedule { next: now },
+        due: NEVER,
+        started: now,
+        reads_since: NEVER,
+        started_since_1970: clock::since_1970(),
+        adopted: false,
+        config,
+    };
+    Ok((switch, staged))
+}
