@@ -16,7 +16,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -292,13 +292,15 @@ class Fabric:
         if not self.bridged:
             os.kill(self._daemons[name].pid, number)
 
-    def restart(self, name: str, number: int) -> None:
-        """End the daemon of a switch by a signal, and restart it; no effect on a bridge."""
+    def restart(self, name: str, number: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """End the daemon of a switch by a signal, and restart it after `meanwhile`; a bridge has only `meanwhile`."""
         if self.bridged:
+            meanwhile()
             return
         self.signal(name, number)
         self._daemons[name].wait()
         (self._run / f"{name}.sock").unlink(missing_ok=True)
+        meanwhile()
         self.begin(name)
         self._wait_for_socket(name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from . import carried, configuring, faults, idle, kernel, moves
+from . import carried, configuring, faults, idle, kernel, missing, moves
 from .cell import Cell
 from .fabric import Fabric
 
@@ -31,7 +31,12 @@ GROUPS: dict[str, tuple[Case, ...]] = {
         Case("configuration", configuring.measure),
     ),
     "moves": (Case("moves", moves.measure), Case("loops", faults.loops)),
-    "faults": (Case("restarts", faults.restarts), Case("hangs", faults.hangs), Case("pins", faults.pins)),
+    "faults": (
+        Case("restarts", faults.restarts),
+        Case("missing interfaces", missing.measure),
+        Case("hangs", faults.hangs),
+        Case("pins", faults.pins),
+    ),
 }
 """The cases of one network, run sequentially; networks run in parallel."""
 
