@@ -121,7 +121,11 @@ pub fn ifindex(name: &str) -> io::Result<u32> {
 /// # Errors
 /// There is no such interface.
 pub fn ifname(index: u32) -> io::Result<String> {
-    Ok(if_indextoname(index)?.to_string_lossy().into_owned())
+    // The library returns an empty name instead of the kernel's error.
+    match if_indextoname(index)?.to_string_lossy().into_owned() {
+        name if name.is_empty() => Err(io::Error::from_raw_os_error(libc::ENXIO)),
+        name => Ok(name),
+    }
 }
 
 /// An unpredictable number.
@@ -130,4 +134,15 @@ pub fn random() -> u64 {
     // SAFETY: the pointer is to memory of the length that is given.
     unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
     u64::from_ne_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_no_interface_has_has_no_name() {
+        assert_eq!(ifname(ifindex("lo").unwrap()).unwrap(), "lo");
+        assert!(ifname(i32::MAX as u32).is_err());
+    }
 }

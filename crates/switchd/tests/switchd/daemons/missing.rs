@@ -121,7 +121,11 @@ fn a_port_that_vanishes_while_no_daemon_runs_is_forgotten_and_comes_back() {
         assert_eq!(switch.show("status")["adopted"], true);
         assert_eq!((switch.role("h3"), switch.role("h1")), ("down".to_owned(), "host".to_owned()));
         assert_eq!((id(&switch), index(&switch, 0)), (before.clone(), None));
-        assert!(switch.log().contains(WARNING), "{}", switch.log());
+        let log = switch.log();
+        assert!(log.contains(WARNING), "{log}");
+        let detached =
+            |line: &str| line.contains("detached the program") && line.contains("interface=\"h3\"");
+        assert!(log.lines().any(detached), "{log}");
         wait_for("the station is forgotten", || !stations(&switch).contains("02:00:00:00:00:03"));
         assert!(stations(&switch).contains("02:00:00:00:00:01"), "others are kept");
         let pins = places.pins.join("s").join(if attach == "tcx" { "links" } else { "filters" });
