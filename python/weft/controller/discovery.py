@@ -5,9 +5,10 @@ up and then one per interval; ports are spread over the interval. A link is down
 when one of its ports goes down, or when its frames arrive at another port. Losses are counted in frames, not in time:
 no link is lost because this process was late.
 
-A lost frame counts only if both switches have responded since it was sent: an unresponsive switch may only have lost
-its connection to the controller and forward as before. The state of its links is then unknown and left unchanged, as
-is that of a disconnected switch until it reconnects.
+A lost frame counts only if both switches have answered an echo request sent after it (`proofs`): otherwise a switch may
+only have lost its connection to the controller and forward as before. The state of its links is then unknown and left
+unchanged, as is that of a disconnected switch until it reconnects. A frame may count too early if the sending switch
+gets it late, just before its turn is over. It then arrives before the next frame can count, and ends the row.
 """
 
 import heapq
@@ -18,6 +19,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from . import lldp
+from .proofs import Proofs
 
 End = tuple[int, int]
 """A datapath id and a port."""
@@ -42,8 +44,8 @@ _MOST_FOREIGN = 64
 class _Port:
     """A port that is up, with its MAC address, and number and time of the last frame that it sent `to` a port.
 
-    `unseen` frames were sent since one was last received; those count as `lost` after which both switches responded.
-    Nothing is sent while it is silent: its switch is disconnected.
+    `unseen` frames were sent since one was last received; `lost` of them count as lost. Nothing is sent while it is
+    silent: its switch is disconnected.
     """
 
     end: End
@@ -91,7 +93,7 @@ class Discovery:
     _scheduled: int = 0
     _heard: dict[End, _Port] = field(default_factory=dict)
     _foreign_frames: Counter[str] = field(default_factory=Counter)
-    _answered: dict[int, float] = field(default_factory=dict)
+    _proofs: Proofs = field(default_factory=Proofs)
     _asked: set[int] = field(default_factory=set)
 
     @property
@@ -132,12 +134,12 @@ class Discovery:
         source = self._heard.get(end)
         return lost + (self._lose(source, "its port went down") if source is not None else [])
 
-    def answered(self, now: float, dpid: int) -> None:
-        """A message from a switch has arrived."""
-        self._answered[dpid] = now
+    def replied(self, dpid: int, asked_at: float) -> None:
+        """A switch has answered an echo request that was sent at this time."""
+        self._proofs.replied(dpid, asked_at)
 
     def asked(self) -> set[int]:
-        """Switches of links whose frames were sent since the last call; they need to show that they respond."""
+        """Switches of links whose frames were sent since the last call; send each an echo request now."""
         asked, self._asked = self._asked, set()
         return asked
 
@@ -145,10 +147,11 @@ class Discovery:
         """A switch has disconnected. Its links stay: it may forward as before but cannot report."""
         for port in self._of(dpid):
             port.is_silent = True
-        self._answered.pop(dpid, None)
+        self._proofs.disconnected(dpid)
 
-    def switch_up(self, dpid: int, ports: Container[int]) -> list[Link]:
-        """A switch has reconnected with these ports up; returns the links of the other ports, now down."""
+    def switch_up(self, now: float, dpid: int, ports: Container[int]) -> list[Link]:
+        """A switch has connected with these ports up; returns the links of its other ports, now down."""
+        self._proofs.connected(now, dpid)
         gone = [port.end for port in self._of(dpid) if port.end[1] not in ports]
         return [link for end in gone for link in self.port_down(end)]
 
@@ -223,11 +226,10 @@ class Discovery:
         return [*changed, Link(True, port.end, at)]
 
     def _is_lost(self, port: _Port) -> bool:
-        """Whether the last frame of a port was not received although both switches responded since."""
+        """Whether the last frame of a port was not received although both switches have responded to later messages."""
         if port.to is None or not port.unseen:
             return False
-        ends = (port.end[0], port.to[0])
-        return all(self._answered.get(dpid, -math.inf) > port.sent_at for dpid in ends)
+        return all(self._proofs.cover(dpid, port.sent_at) for dpid in (port.end[0], port.to[0]))
 
     def _of(self, dpid: int) -> list[_Port]:
         return [port for end, port in self._ports.items() if end[0] == dpid]

@@ -38,6 +38,9 @@ class Owner(Protocol[_S]):
     def received(self, switch: _S, data: bytes, place: int) -> int:
         """The switch is ready, and messages have arrived; returns the end of those processed."""
 
+    def replied(self, switch: _S, asked_at: float) -> None:
+        """The switch has received everything that was sent before this time."""
+
     def refused(self, switch: _S, xid: int, reason: str) -> None:
         """The switch replied with an error."""
 

@@ -150,11 +150,10 @@ class Service:
         self._notices.ready(switch, len(ports), own)
         self.foreign_rules(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now
-        lost = self.discovery.switch_up(switch.dpid, set(ports))
+        lost = self.discovery.switch_up(now, switch.dpid, set(ports))
         self._send(self.core.switch_up(now, switch.dpid, ports, answers))
         for link in lost:
             self._link(link)
-        self.discovery.answered(now, switch.dpid)
         for number in ports:
             self.discovery.port_up(now, (switch.dpid, number), switch.ports[number].address)
         self._arm()
@@ -206,7 +205,6 @@ class Service:
 
     def received(self, switch: Switch, data: bytes, place: int) -> int:
         """Messages have arrived: the core processes those of path setup; LLDP frames go to discovery."""
-        self.discovery.answered(switch.arrived, switch.dpid)
         while switch.is_ready:
             place, sends, found = self.core.received(switch.arrived, switch.dpid, data, place)
             self._send(sends)
@@ -219,6 +217,10 @@ class Service:
                 self._lldp((switch.dpid, port), frame)
         self._arm()
         return place
+
+    def replied(self, switch: Switch, asked_at: float) -> None:
+        """A switch has received everything that was sent before this time."""
+        self.discovery.replied(switch.dpid, asked_at)
 
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
         """A switch has replied with an error."""
@@ -304,10 +306,10 @@ class Service:
         frames, lost = self.discovery.due(now)
         if frames:
             self._send(self.core.frames([(*end, frame) for end, frame in frames]))
-            # After the frames: a switch that replies has sent them.
+            # After the frames: the reply proves that the switch has sent them.
             for dpid in self.discovery.asked():
                 if dpid in self.switches:
-                    self.switches[dpid].ask()
+                    self.switches[dpid].ask(now)
         for link in lost:
             self._link(link)
         if self.core.next_deadline() <= now:

@@ -17,6 +17,7 @@ from .._weft import OpenFlow
 from . import codec
 from .codec import Features, MalformedError, Part, Port, PortChange, Refused, Removed, Role
 from .connection import Connection
+from .echoes import Echoes
 from .foreign import MARK, Foreign
 from .owner import Owner
 from .roles import UNKNOWN
@@ -65,9 +66,7 @@ class Switch:
         self._answers: list[bytes] = []
         self._answer_bytes = 0
         self._malformed = 0
-        self._echo = 0
-        self._on_echo: Callable[[], None] | None = None
-        self._is_asked = False
+        self._echoes = Echoes(connection)
         self._watches = False
         self._foreign: Foreign | None = None
         self.dpid = 0
@@ -109,11 +108,10 @@ class Switch:
         """The first of `count` consecutive transaction ids."""
         return self._connection.xids(count)
 
-    def ask(self) -> None:
-        """Send an echo request unless one is outstanding."""
-        if self.is_ready and not self._is_asked:
-            self._is_asked = True
-            self.send(OpenFlow.echo_request(self.xids(1)))
+    def ask(self, now: float) -> None:
+        """Request proof that it has received everything sent until `now`; the owner is notified."""
+        if self.is_ready:
+            self._echoes.ask(now)
 
     def close(self, why: str) -> None:
         """Close the connection; the owner is notified."""
@@ -139,8 +137,7 @@ class Switch:
 
     def probe(self, on_reply: Callable[[], None]) -> None:
         """Send an echo request; `on_reply` is called on the reply to this request only."""
-        self._echo, self._on_echo = self.xids(1), on_reply
-        self.send(OpenFlow.echo_request(self._echo))
+        self._echoes.probe(on_reply)
 
     def encrypted(self) -> None:
         """The switch speaks TLS, but this controller has no key."""
@@ -187,10 +184,8 @@ class Switch:
             self.send(OpenFlow.echo_reply(xid, message[codec.HEADER.size :]))
             return
         if kind == codec.ECHO_REPLY:
-            self._is_asked = False
-            if self._on_echo is not None and xid == self._echo:
-                on_reply, self._on_echo = self._on_echo, None
-                on_reply()
+            if (asked_at := self._echoes.replied(xid)) is not None and self.is_ready:
+                self._owner.replied(self, asked_at)
             return
         try:
             said = codec.read(message)

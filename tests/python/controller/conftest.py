@@ -21,6 +21,7 @@ PROLOGUE = f"""
 import re
 sys.path[:0] = {[str(HERE), str(HERE.parent)]}
 from lab import *
+from management import ADDRESS, Management
 from waiting import PATIENCE_S, paced
 from probing import Probing, subflows_of
 from steady import Pinging, Relay, calm, counted, leave_behind, looked, rules, steady, steered, swept, unsteered

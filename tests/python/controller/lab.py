@@ -121,10 +121,12 @@ class Controller:
         return next(iter(self.spreads()), [])
 
 
-def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
-    """Switches and hosts; the controllers must already be running."""
+def network(
+    rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,), host: str = "127.0.0.1"
+) -> OpenFlowNetwork:
+    """Switches and hosts; the controllers must already be running, at this address."""
     FABRIC.write_text(fabric(Topology.isolated, rate_bps))
-    targets = [f"tcp:127.0.0.1:{port}" for port in controllers]
+    targets = [f"tcp:{host}:{port}" for port in controllers]
     return OpenFlowNetwork(plan_of(FABRIC), controllers=targets, subflows=subflows, openers=["a"])
 
 

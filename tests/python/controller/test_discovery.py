@@ -24,6 +24,8 @@ class Cables:
         self.to = {}
         self.said = []
         self.silent = set()
+        for dpid in {dpid for dpid, _ in ends}:
+            self.discovery.switch_up(self.now, dpid, {port for other, port in ends if other == dpid})
         for end in ends:
             self.discovery.port_up(self.now, end, ADDRESS)
 
@@ -44,7 +46,7 @@ class Cables:
                     if not self.silent & {end[0], other[0]}:
                         self.said += self.discovery.received(self.now, other, frame)
             for dpid in self.discovery.asked() - self.silent:
-                self.discovery.answered(self.now + 0.001, dpid)
+                self.discovery.replied(dpid, self.now)
         self.now = until
         return self.said[before:]
 
@@ -114,7 +116,7 @@ def test_links_of_a_switch_that_does_not_answer_or_is_not_connected_stay_as_they
     cables.silent = set()
     cables.to.pop(A)
     cables.to.pop(B)
-    assert cables.discovery.switch_up(1, {1, 2}) == []
+    assert cables.discovery.switch_up(cables.now, 1, {1, 2}) == []
     for end in (A, (1, 2)):
         cables.discovery.port_up(cables.now, end, ADDRESS)
     lost = cables.run(5)
@@ -127,7 +129,7 @@ def test_links_of_a_switch_that_does_not_answer_or_is_not_connected_stay_as_they
 def test_a_port_that_went_down_while_its_switch_was_not_connected_takes_its_link_with_it():
     cables = joined()
     cables.discovery.switch_down(1)
-    lost = cables.discovery.switch_up(1, set())
+    lost = cables.discovery.switch_up(cables.now, 1, set())
     assert ends(lost) == BOTH_LOST
 
 

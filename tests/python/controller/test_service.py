@@ -373,21 +373,40 @@ async def test_what_a_switch_tells_of_ports_and_rules_reaches_the_core(tmp_path)
         assert network.core.calls("rule_removed") == [(1, OWN)]
 
 
+def carries(switch, out_port, other, in_port):
+    """One direction of a link."""
+    answer = switch._answer
+
+    def carry(kind, xid, body):
+        answer(kind, xid, body)
+        if kind == PACKET_OUT and switch.packet_outs()[-1][1] == out_port:
+            other.packet_in(in_port, switch.packet_outs()[-1][2])
+
+    switch._answer = carry
+
+
+async def test_links_of_a_switch_that_talks_but_receives_nothing_stay_until_it_receives_again(tmp_path):
+    async with running(tmp_path, lldp_interval_s=0.1, probe_s=60.0) as network:
+        one, two = await network.switch(1, (3,)), await network.switch(2, (1,))
+        carries(one, 3, two, 1)
+        carries(two, 1, one, 3)
+        await until(lambda: len(network.core.calls("link_changed")) == 2)
+        counts = network.service.discovery.counts
+        answer, two._answer = two._answer, lambda *_: None
+        sent = counts["sent"]
+        await until(lambda: two.send(ECHO) or counts["sent"] > sent + 20)
+        assert len(network.core.calls("link_changed")) == 2
+        # The request that it did not answer is answered with the others.
+        unanswered = two.xids(ECHO)[-1]
+        two._answer = lambda kind, *more: None if kind == PACKET_OUT else answer(kind, *more)
+        two.send(ECHO_REPLY, b"", unanswered)
+        await until(lambda: len(network.core.calls("link_changed")) > 2)
+        assert network.core.calls("link_changed")[2] == ((2, 1), (1, 3), False)
+
+
 async def test_links_are_found_over_switches_and_lost_with_a_port(tmp_path):
     async with running(tmp_path) as network:
         one, two = await network.switch(1), await network.switch(2)
-
-        def carries(switch, out_port, other, in_port):
-            """One direction of a link."""
-            answer = switch._answer
-
-            def carry(kind, xid, body):
-                answer(kind, xid, body)
-                if kind == PACKET_OUT and switch.packet_outs()[-1][1] == out_port:
-                    other.packet_in(in_port, switch.packet_outs()[-1][2])
-
-            switch._answer = carry
-
         carries(one, 3, two, 1)
         carries(two, 1, one, 3)
         await until(lambda: len(network.core.calls("link_changed")) == 2)
