@@ -133,7 +133,7 @@ class Service:
     def _take_in(self, switch: Switch) -> None:
         """A switch's datapath id is undisputed: become its master, or stand by."""
         if self.is_leading:
-            switch.lead(self._generations.of(switch.dpid))
+            switch.lead(self.now, self._generations.of(switch.dpid))
         else:
             self._connections.ready(switch)
             switch.stand_by()
@@ -349,7 +349,7 @@ class Service:
         self._generations.rise()
         for switch in waiting:
             self._generations.forget(switch.dpid)
-            switch.lead(self._generations.of(switch.dpid))
+            switch.lead(self.now, self._generations.of(switch.dpid))
 
     def collect(self) -> None:
         """Collect path setup times, errors and offences from the core."""

@@ -73,7 +73,7 @@ class Switch:
         self.stage = Stage.HELLO
         self.ports: dict[int, Port] = {}
         self.software = ""
-        self.since = now
+        self.since = self._began = now
         connection.send(OpenFlow.hello(connection.xids(1)))
 
     @property
@@ -121,7 +121,7 @@ class Switch:
         """Check timeouts; call about once a second."""
         silent = now - self._heard
         if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.CLAIMING, Stage.DESCRIBING):
-            if now - self.since > _HANDSHAKE_S:
+            if now - self._began > _HANDSHAKE_S:
                 self.close(f"handshake not complete within {_HANDSHAKE_S:g} s")
         elif silent > 2 * self._probe_s:
             self.close(f"no message for {silent:.0f} s")
@@ -143,9 +143,10 @@ class Switch:
         """The switch speaks TLS, but this controller has no key."""
         self._owner.encrypted(self)
 
-    def lead(self, generation: int) -> None:
-        """Become its master, and request its description, ports and rules."""
+    def lead(self, now: float, generation: int) -> None:
+        """Become its master, and request its description, ports and rules; the handshake's timeout starts `now`."""
         self.stage = Stage.DESCRIBING
+        self._began = now
         self._cookies, self._answers, self._answer_bytes = [], [], 0
         first = self.xids(5)
         self._asked = {first, first + 2, first + 3, first + 4}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -279,6 +280,25 @@ async def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_sa
 
         await until(says_errors)
         assert not network.core.calls("switch_up")
+
+
+async def test_a_takeover_may_take_the_time_of_a_handshake_however_long_the_switch_was_connected(tmp_path, monkeypatch):
+    monkeypatch.setattr(service, "_TICK_S", 0.02)
+
+    async with running(tmp_path, role="standby") as network:
+        switch = await network.switch(1, ready=False)
+        await until(lambda: 1 in network.service.switches)
+        connected = network.service.switches[1]
+        connected.since = connected._began = connected.since - 3600
+        answer, waiting = switch._answer, []
+        # It tells its rules and ports only after several checks of the timeout.
+        switch._answer = lambda kind, *more: waiting.append(more) if kind == MULTIPART else answer(kind, *more)
+        await until(lambda: waiting)
+        await asyncio.sleep(0.2)
+        for more in waiting:
+            answer(MULTIPART, *more)
+        await until(lambda: not switch.open or network.core.calls("switch_up"))
+        assert switch.open
 
 
 async def test_a_switch_that_tells_rules_without_end_is_given_up(tmp_path, monkeypatch):
