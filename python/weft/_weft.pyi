@@ -173,7 +173,8 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
           links that are ``up`` from then on, or not (null: their rate or losses change);
         * ``reroutes``: ``[{"at_ps", "routes"}]``, the next hops after each reaction to events;
         * ``routes``: the initial next hops; here and in reroutes, in the format of `routes` for `ecmp` and `spray`,
-          else null.
+          else null;
+        * ``weights``, for `wcmp`: those of the initial next hops in the same order, how often each is in its group.
 
     Raises `ScenarioError` if the scenario is not valid, or has no such run.
     """

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
-use weft_switching::{Hops, Mac, ParamInfo, ParamValue};
+use weft_switching::wcmp::{self, Weights};
+use weft_switching::{Forwarding, Hops, Mac, ParamInfo, ParamValue};
 use weft_transport::{CongestionControl, Protocol};
 use weft_units::{HostId, NodeId, Time};
 
@@ -56,6 +57,7 @@ impl Plan {
             events: events(self),
             reroutes: reroutes(self),
             routes: self.descriptor.next_hops.map(|_| self.routes(&self.down())),
+            weights: (self.descriptor.name == wcmp::DESCRIPTOR.name).then(|| GroupWeights::new(self)),
             warnings: &self.warnings,
         }
     }
@@ -97,21 +99,51 @@ impl Routes<'_> {
 
 impl Serialize for Routes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.fabric.switch_count()))?;
-        for switch in self.fabric.switches() {
-            let hosts = (0..self.fabric.host_count() as u32).map(HostId);
-            let hops = hosts.map(|host| (self.fabric.host_name(host), self.next_hops(switch, host)));
-            let hops = InOrder(hops.filter(|(_, ports)| !ports.is_empty()).collect());
-            map.serialize_entry(&self.fabric.node(switch).name, &hops)?;
-        }
-        map.end()
+        by_host(self.fabric, |switch, host| self.next_hops(switch, host), serializer)
     }
 }
 
-/// A map whose keys keep their order.
-struct InOrder<'a>(Vec<(&'a str, Vec<u16>)>);
+/// For each switch and each reachable host, the weights of the next hops in the order of [`Routes`].
+struct GroupWeights<'a> {
+    fabric: &'a Fabric,
+    weights: Weights,
+}
 
-impl Serialize for InOrder<'_> {
+impl<'a> GroupWeights<'a> {
+    /// Of the groups with which a run starts.
+    fn new(plan: &'a Plan) -> Self {
+        let fabric = &plan.fabric;
+        let routes = Forwarding::new(fabric, |link| fabric.link(link).up);
+        Self { fabric, weights: Weights::new(fabric, &routes, &plan.scheme) }
+    }
+}
+
+impl Serialize for GroupWeights<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        by_host(self.fabric, |switch, host| self.weights.of(switch, host), serializer)
+    }
+}
+
+/// Writes a list for each switch and each host; hosts with an empty list are left out.
+fn by_host<S: Serializer, T: Serialize>(
+    fabric: &Fabric,
+    list: impl Fn(NodeId, HostId) -> Vec<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(fabric.switch_count()))?;
+    for switch in fabric.switches() {
+        let hosts = (0..fabric.host_count() as u32).map(HostId);
+        let lists = hosts.map(|host| (fabric.host_name(host), list(switch, host)));
+        let lists = InOrder(lists.filter(|(_, list)| !list.is_empty()).collect());
+        map.serialize_entry(&fabric.node(switch).name, &lists)?;
+    }
+    map.end()
+}
+
+/// A map whose keys keep their order.
+struct InOrder<'a, T>(Vec<(&'a str, Vec<T>)>);
+
+impl<T: Serialize> Serialize for InOrder<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
@@ -141,6 +173,9 @@ struct Export<'a> {
     events: Vec<Event>,
     reroutes: Vec<Reroute<'a>>,
     routes: Option<Routes<'a>>,
+    /// Of the routes under `wcmp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<GroupWeights<'a>>,
     warnings: &'a [String],
 }
 

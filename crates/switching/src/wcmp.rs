@@ -63,12 +63,17 @@ struct Limits {
     table: usize,
 }
 
+impl Limits {
+    fn of(spec: &SchemeSpec) -> Self {
+        let Config { oversubscription, group_table: table } = Config::of(&spec.params);
+        Self { excess: 1.0 + oversubscription as f64 / 100.0, table }
+    }
+}
+
 impl Wcmp {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        let Config { oversubscription, group_table: table } = Config::of(&spec.params);
-        let limits = Limits { excess: 1.0 + oversubscription as f64 / 100.0, table };
-        Self { routes, capacities: Derived::new(Capacities::new), seed, limits }
+        Self { routes, capacities: Derived::new(Capacities::new), seed, limits: Limits::of(spec) }
     }
 }
 
@@ -119,6 +124,23 @@ impl Switch for WcmpSwitch {
 
     fn table_entries(&mut self, _now: Time) -> TableEntries {
         TableEntries { groups: self.groups.entries, ..TableEntries::default() }
+    }
+}
+
+/// How often each next hop is in the group that a switch has for a host: the weights for other routers.
+pub struct Weights(Vec<Groups>);
+
+impl Weights {
+    /// The groups of all nodes of `fabric`, with the parameters of `spec`.
+    pub fn new(fabric: &Fabric, routes: &Forwarding, spec: &SchemeSpec) -> Self {
+        let (capacities, limits) = (Capacities::new(routes), Limits::of(spec));
+        let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
+        Self(nodes.map(|node| Groups::new(routes, &capacities, node, limits)).collect())
+    }
+
+    /// The weights of a switch's next hops towards `host`, in the order of the routes; none without a route.
+    pub fn of(&self, switch: NodeId, host: HostId) -> Vec<usize> {
+        self.0[switch.index()].towards(host).chunk_by(|one, next| one == next).map(<[PortId]>::len).collect()
     }
 }
 

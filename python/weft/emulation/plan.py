@@ -86,13 +86,16 @@ class Host:
 
 @dataclass(frozen=True)
 class SwitchNode:
-    """A switch: name, id (from which its hash key derives), tier (1 next to the hosts), number of ports."""
+    """A switch: name, id (from which its hash key derives), tier (1 next to the hosts), pod if any, number of ports."""
 
     name: str
     id: str
     tier: int
+    pod: int | None
     ports: int
 
+
+_SWITCH = ("name", "id", "tier", "pod", "ports")
 
 Routes = dict[str, dict[str, list[int]]]
 """For each switch, for each host, the ports of the next hops in order."""
@@ -152,6 +155,8 @@ class Plan:
     """The measurement window."""
     routes: Routes | None
     """Initial next hops, for schemes with configured next hops."""
+    weights: Routes | None
+    """Their weights in the same order, for `wcmp`."""
     shares_buffer: bool
     """Whether the queues of a switch share one buffer."""
 
@@ -163,7 +168,7 @@ class Plan:
         return cls(
             text,
             [Host(host["name"], host["mac"], host["address"], host["prefix"]) for host in data["hosts"]],
-            [SwitchNode(switch["name"], switch["id"], switch["tier"], switch["ports"]) for switch in data["switches"]],
+            [SwitchNode(**{name: switch[name] for name in _SWITCH}) for switch in data["switches"]],
             [Cable(End.from_json(link["a"]), End.from_json(link["b"]), link["up"]) for link in data["links"]],
             [
                 Event(event["at_ps"], event["change"], event["target"], event["up"], event["links"])
@@ -183,6 +188,7 @@ class Plan:
             interval_ps=measure["interval_ps"],
             window_ps=tuple(measure["window_ps"]),
             routes=data.get("routes"),
+            weights=data.get("weights"),
             shares_buffer="buffer_bytes" in data,
         )
 

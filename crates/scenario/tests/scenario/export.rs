@@ -169,3 +169,18 @@ fn switches_hash_as_simulated_ones() {
     let wanted = fabric.switches().map(|node| weft_switching::ecmp::hash_id(plan("ecmp").seed, node));
     assert_eq!(ids, wanted.map(|id| json!(format!("{id:016x}"))).collect::<Vec<_>>());
 }
+
+#[test]
+fn weights_are_in_the_order_of_the_next_hops() {
+    let slow = "wcmp\"\n[[fabric.link]]\nbetween = \"l0-s1\"\nrate = \"2500 kbps\"\n#";
+    let text = RING.replace("failed = [\"l1-s1\"]\n", "").replace("SCHEME\"", slow);
+    let scenario = Scenario::parse(&text, "unequal.toml").unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.plan(&scenario.points()[0], &|path| Err(path.to_owned())).unwrap();
+    let export = serde_json::to_value(plan.export()).unwrap();
+    assert_eq!(
+        (&export["routes"]["l0"]["h3"], &export["weights"]["l0"]["h3"]),
+        (&json!([2, 3]), &json!([4, 1]))
+    );
+    assert_eq!(export["weights"]["l0"]["h1"], json!([1]));
+    assert_eq!(self::export("ecmp").get("weights"), None);
+}
