@@ -1,4 +1,4 @@
-"""`weft export`: the flows of a run in the formats of other simulators."""
+"""`weft export`: the flows of a run in the formats of other simulators, and a scenario's fabric for FRR."""
 
 import sys
 from enum import StrEnum
@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from .. import quantity
+from ..labels import plural
 from . import shell
 from .live import reading
-from .show import ResultDir
+from .run import Sets
+from .run import read as read_scenario
 
 
 class ExportFormat(StrEnum):
@@ -18,29 +21,66 @@ class ExportFormat(StrEnum):
 
     fct = "fct"
     flowmonitor = "flowmonitor"
+    frr = "frr"
 
 
 @shell.guarded
 def export(
-    directory: ResultDir,
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="DIR|SCENARIO", help="Result directory of `weft run`; for frr, a scenario file (TOML)."),
+    ],
     form: Annotated[
         ExportFormat,
-        typer.Option("--format", help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML."),
+        typer.Option(
+            "--format",
+            help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML; frr: configurations of FRR.",
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE|DIR", help="Write to a file instead of standard output; for frr, a directory."
+        ),
     ] = None,
     run: Annotated[
-        str | None, typer.Option(metavar="ID", help="The run, if there are several: its name in DIR/runs.")
+        str | None,
+        typer.Option(metavar="ID", help="The run, if there are several: its name in DIR/runs or in `weft check`."),
     ] = None,
+    sets: Sets = None,
 ) -> None:
-    """Write the flows of a run in the format of another simulator.
+    """Write the flows of a run in the format of another simulator, or a scenario's fabric as FRR configurations.
+
+    The configurations are for every switch: BGP unnumbered, BFD, ECMP, and the weights of `wcmp`.
 
     [bold]Examples[/bold]
 
       weft export results/quickstart --run ecmp-s1 --format fct -o fct.txt
       weft export results/quickstart --run ecmp-s1 --format flowmonitor > flows.xml
+      weft export mine.toml --set scheme.name=ecmp --format frr -o mine-frr
     """
+    if form is ExportFormat.frr:
+        _write_frr(source, out, run, sets or [])
+        return
+    if sets:
+        raise shell.fail("--set changes a scenario, and this exports a result", "leave --set out, or use --format frr")
+    _write_flows(source, form, out, run)
+
+
+def _write_frr(scenario: Path, out: Path | None, run: str | None, sets: list[str]) -> None:
+    from ..frr.directory import export as write
+
+    if scenario.is_dir():
+        raise shell.fail(f"{scenario} is a directory: --format frr exports a scenario", "give the scenario file")
+    if out is None:
+        raise shell.fail("--format frr writes a directory", f"-o {scenario.stem}-frr")
+    switches = write(read_scenario(scenario).with_sets(sets), run, out)
+    shell.say(
+        f"{escape(str(out))}: {plural(switches, 'switch', 'switches')}; how to use it: {escape(str(out))}/README.md"
+    )
+
+
+def _write_flows(directory: Path, form: ExportFormat, out: Path | None, run: str | None) -> None:
     from ..exports import are_positions
     from ..exports import export as text_of
     from ..files import write_text

@@ -1,0 +1,7 @@
+"""Errors of the export to FRR."""
+
+from ..errors import WeftError
+
+
+class FrrError(WeftError):
+    """A scenario that FRR cannot carry out, or a directory that must not be replaced."""
