@@ -45,7 +45,7 @@ def export(
     ] = None,
     run: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The run, if there are several: its name in DIR/runs or in `weft check`."),
+        typer.Option(metavar="ID", help="The run, if there are several, such as ecmp-s1: its name in DIR/runs."),
     ] = None,
     sets: Sets = None,
 ) -> None:

@@ -47,9 +47,10 @@ def export(scenario: Scenario, run: str | None, out: Path) -> int:
 def _chosen(scenario: Scenario, run: str | None) -> Point:
     points = scenario.points()
     if run is not None:
-        points = [point for point in points if point.id == run]
-        if not points:
-            raise FrrError(f"the scenario has no run `{run}`", f"`weft check {scenario.name}` lists the runs")
+        chosen = [point for point in points if point.id == run]
+        if not chosen:
+            raise FrrError(f"the scenario has no run `{run}`", f"--run {points[0].id}")
+        return chosen[0]
     variants = {str({k: v for k, v in p.overrides.items() if k.split(".")[0] not in _OTHER_KEYS}) for p in points}
     if len(variants) > 1:
         raise FrrError(
@@ -80,7 +81,7 @@ def _check_replaceable(out: Path) -> None:
         return
     foreign = [path for path in there if not _is_ours(path)]
     table = out / _TABLE
-    if not foreign and table.is_file() and table.read_text(encoding="utf-8").startswith(",".join(COLUMNS) + "\n"):
+    if not foreign and table.is_file() and table.read_bytes().startswith(f"{','.join(COLUMNS)}\n".encode()):
         return
     which = foreign[0].name if foreign else there[0].name
     raise OutputError(f"{out} exists and holds other files (`{which}`): give another directory with -o")
@@ -94,7 +95,7 @@ def _is_ours(path: Path) -> bool:
 
 def _write(out: Path, texts: Mapping[str, str]) -> None:
     """Write the files to a new directory, which then takes the place of `out`."""
-    out = out.absolute()
+    out = out.resolve()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:

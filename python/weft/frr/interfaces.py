@@ -17,28 +17,12 @@ def interfaces(plan: Plan) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
     hosts = {host.name: host for host in plan.hosts}
-    for node in (*(switch.name for switch in plan.switches), *hosts):
-        for end, other, up in sorted(_ends(plan, node), key=lambda found: found[0].port):
-            prefix = _prefix(end, other, hosts)
-            rows.writerow(
-                (
-                    node,
-                    end.port,
-                    interface_of(end),
-                    other.node,
-                    interface_of(other),
-                    prefix,
-                    end.rate_bps,
-                    str(up).lower(),
-                )
-            )
+    places = {name: place for place, name in enumerate((*(switch.name for switch in plan.switches), *hosts))}
+    pairs = [(pair, cable.up) for cable in plan.cables for pair in (cable.ends, cable.ends[::-1])]
+    for (end, other), up in sorted(pairs, key=lambda found: (places[found[0][0].node], found[0][0].port)):
+        there = (other.node, interface_of(other), _prefix(end, other, hosts))
+        rows.writerow((end.node, end.port, interface_of(end), *there, end.rate_bps, str(up).lower()))
     return text.getvalue()
-
-
-def _ends(plan: Plan, node: str) -> list[tuple[End, End, bool]]:
-    """The ends of links at a node, each with the other end and whether the link is up."""
-    pairs = ((pair, cable.up) for cable in plan.cables for pair in (cable.ends, cable.ends[::-1]))
-    return [(end, other, up) for (end, other), up in pairs if end.node == node]
 
 
 def _prefix(end: End, other: End, hosts: Mapping[str, Host]) -> str:
