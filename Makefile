@@ -33,7 +33,7 @@ LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPP
 	test-computing test-waiting test-crates test-daemons test-networks test-commands \
 	format bench bench-htsim bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
 	parity deb deb-weft wheel sdist check-wheel project \
-	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
+	ns3 mptcp frr captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -66,7 +66,7 @@ system-install: ## install tools that make a bare Debian, to check packages in
 system-oracles: ## install tshark, systemd-analyze and promtool for tests
 	@sh scripts/install-system.sh oracles
 
-system-test: ## install a browser for the tests
+system-test: ## install a browser and FRR for the tests
 	@sh scripts/install-system.sh test
 
 $(VENV)/bin/maturin: pyproject.toml | system
@@ -135,7 +135,7 @@ test-crates: $(VENV)/.test | system-oracles
 test-daemons: $(VENV)/.test
 	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 6 $(NEEDS)
 
-test-networks: $(VENV)/.test
+test-networks: $(VENV)/.test | system-test
 	$(PYTHON) -m pytest tests/python/parity
 	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
 
@@ -240,6 +240,9 @@ ns3: ## regenerate the ns-3 reference results (minutes)
 
 mptcp: $(VENV)/.emulation ## compare the simulated Multipath TCP with the kernel's (root; 15 minutes)
 	$(PYTHON) -m validation.mptcp
+
+frr: $(VENV)/.dev $(VENV)/.weft | system-test ## measure how fast FRR reacts to failed links, for fabric.reaction (root; 5 minutes)
+	$(PYTHON) -m validation.frr
 
 captures: | system-emulation ## regenerate the captures of the kernel's Multipath TCP (root; a minute)
 	cd crates/wire && python3 -m captures

@@ -2,7 +2,7 @@
 # Installs missing system packages: `build` for compiler, Python and Rust, `bpf` for the eBPF compiler, `emulation` for
 # Mininet, Open vSwitch and the tools of emulations and their tests, `bench` for benchmarks of the Linux switch, `oracles`
 # for reference tools of tests (tshark, systemd-analyze, promtool), `install` for tools that make a bare Debian, `test` for
-# a browser and groff.
+# a browser, groff and FRR.
 # Debian and Ubuntu; on other systems it lists the packages to install.
 set -eu
 
@@ -78,6 +78,14 @@ install_openvswitch() {
     command -v ovs-vswitchd >/dev/null || [ -x /usr/sbin/ovs-vswitchd ] || {
         apt_install openvswitch-switch
         ! command -v systemctl >/dev/null || $sudo systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
+    }
+}
+
+# The tests start FRR's daemons themselves, in namespaces, so the packaged service is disabled.
+install_frr() {
+    command -v vtysh >/dev/null || {
+        apt_install frr
+        ! command -v systemctl >/dev/null || $sudo systemctl disable --quiet --now frr 2>/dev/null || true
     }
 }
 
@@ -157,6 +165,7 @@ install)
     ;;
 test)
     command -v groff >/dev/null || apt_install groff-base
+    install_frr
     # Debian has a headless Chromium, which renders at half the cost; elsewhere there is only the full browser.
     browser=chromium
     ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || browser=chromium-headless-shell

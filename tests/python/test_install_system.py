@@ -143,9 +143,19 @@ def test_without_a_headless_browser_the_full_one_is_installed(machine: Machine) 
     for known, browser in ((1, "chromium"), (0, "chromium-headless-shell")):
         machine.has("apt-cache", f"exit {known}")
         machine.has("groff")
+        machine.has("vtysh")
         done = machine.install("test")
         assert (done.returncode, done.stderr) == (0, "")
         assert machine.calls("apt-get")[-1].endswith(f" {browser}")
+
+
+def test_the_service_of_frr_is_disabled(machine: Machine) -> None:
+    for tool in ("groff", "chromium", "systemctl"):
+        machine.has(tool)
+    machine.has("apt-cache", "exit 1")
+    assert machine.install("test").returncode == 0
+    assert machine.calls("apt-get")[-1].endswith(" frr")
+    assert machine.calls("systemctl") == ["systemctl disable --quiet --now frr"]
 
 
 def test_of_prometheus_only_the_two_programs_are_installed(machine: Machine) -> None:
