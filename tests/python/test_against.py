@@ -98,6 +98,10 @@ def test_totals_and_the_last_completion_are_read_from_both_programs():
         ("", "no line `New: … Rtx: …`"),
         (UEC.replace("New: 980 Rtx: 7", "New: many"), "no line `New: … Rtx: …`"),
         (UEC.replace("176.2", "soon"), "not a time: `soon` in `Flow Uec_1_0"),
+        *(
+            (UEC.replace("176.2", odd), f"not a time: `{odd}` in `Flow Uec_1_0")
+            for odd in ("0", "-3", "nan", "inf", "1e400")
+        ),
         (UEC.replace("finished", "ended"), "finished no flow"),
         (UEC.replace("New: 980", "New: 0"), "finished no flow"),
     ],

@@ -1,5 +1,6 @@
 """Reads what `htsim_uec` and `htsim_roce` print."""
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -13,16 +14,24 @@ _ROCE_PACKETS = re.compile(r"\btotal bytes (\d+)")
 _TOTALS = re.compile(r"^New: (\d+) Rtx: (\d+)")
 
 
+def _time(text: str, line: str, program: str) -> float:
+    """A time in microseconds above 0."""
+    try:
+        time = float(text)
+    except ValueError:
+        time = math.nan
+    if not 0 < time < math.inf:
+        raise PeerError(f"{program}: not a time: `{text}` in `{line.strip()}`", begun=True)
+    return time
+
+
 def read(lines: Iterable[str], program: str) -> Outcome:
     """The outcome of a run of `program`. Raises `PeerError` if the text has no totals or no flow finished."""
     last, finished, packets = 0.0, 0, 0
     totals: re.Match[str] | None = None
     for line in lines:
         if found := _FINISHED.search(line):
-            try:
-                last = max(last, float(found[1]))
-            except ValueError:
-                raise PeerError(f"{program}: not a time: `{found[1]}` in `{line.strip()}`", begun=True) from None
+            last = max(last, _time(found[1], line, program))
             finished += 1
             if counted := _ROCE_PACKETS.search(line):
                 packets += int(counted[1])

@@ -18,8 +18,8 @@ from .fabric import End, FatTree
 class Port:
     """A port as its daemon reports it, with id and port of the switch whose Hellos it receives.
 
-    `role` is ``fabric``, ``unheard``, ``one-way``, ``host``, ``listening``, ``silent``, ``looped`` or ``down``; `unfit` why
-    the daemon does not use the interface, if so.
+    `role` is ``fabric``, ``unheard``, ``one-way``, ``host``, ``listening``, ``silent``, ``looped`` or ``down``; `unfit`
+    why the daemon does not use the interface, if so.
     """
 
     interface: str
