@@ -131,8 +131,10 @@ impl Ports {
         state.heard_until = now + self.hold;
         state.neighbour_until = state.heard_until;
         state.host_from = Time::MAX;
-        state.last_resort = theirs == Reception::Nothing;
-        let before = std::mem::replace(&mut state.theirs, theirs);
+        // A neighbour that has restarted does not know yet.
+        let before = state.theirs;
+        let theirs = if theirs == Reception::Unknown { before } else { theirs };
+        (state.theirs, state.last_resort) = (theirs, theirs == Reception::Nothing);
         let is_cut = state.last_resort && before != theirs;
         self.count_hosts();
         is_cut

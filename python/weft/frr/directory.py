@@ -104,8 +104,14 @@ def _write(out: Path, texts: Mapping[str, str]) -> None:
                 file = new / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
+            old = Path(scratch) / "old"
             if out.exists():
-                out.rename(Path(scratch) / "old")
-            new.rename(out)
+                out.rename(old)
+            try:
+                new.rename(out)
+            except OSError:
+                if old.exists():
+                    old.rename(out)
+                raise
     except OSError as error:
         raise OutputError(f"{out} cannot be written: {error.strerror or error}") from error

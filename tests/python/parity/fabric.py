@@ -215,7 +215,7 @@ class Fabric:
         return {port: state for port, state in found.items() if port in carriers}
 
     def _forwards(self, name: str) -> bool:
-        waits = {*_UNNOTICED, "listening", "learning", "unheard", "silent"}
+        waits = {*_UNNOTICED, "listening", "learning", "unheard", "silent", "one-way"}
         return not any(
             state in waits or (not self.bridged and port[0] in "ud" and state != "fabric")
             for port, state in self._states(name).items()

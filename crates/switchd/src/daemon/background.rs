@@ -39,7 +39,7 @@ impl Snapshot {
             ports: switch
                 .ports
                 .iter()
-                .map(|port| port.entry(switch.config.tier, switch.config.mode.has_gates()))
+                .map(|port| port.entry(switch.config.tier, switch.config.mode))
                 .collect(),
             sockets: switch.ports.iter().map(|port| port.socket.clone()).collect(),
             fixed_order: switch.plane.settings().fixed_order != 0,

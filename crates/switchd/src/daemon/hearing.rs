@@ -30,7 +30,7 @@ impl Switch {
                 return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
         };
-        let (was_fabric, was_heard) = (port.role.is_fabric(), port.role == Role::Fabric);
+        let (was_fabric, was_heard) = (port.role.has_neighbour(), port.role == Role::Fabric);
         let was_host = port.role == Role::Host;
         port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
@@ -43,11 +43,19 @@ impl Switch {
         let neighbour =
             Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
         let is_heard = self.hellos.is_heard_by(&hello, number);
+        let has_restarted = hello.echo.is_none() && port.role == Role::OneWay && now < port.one_way_until;
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
         port.until = now + u64::from(hold_ms) * 1_000_000;
-        if !is_heard {
+        if has_restarted {
+            // It does not know yet.
+            return Vec::new();
+        }
+        // A daemon that goes on after a pause first reads what neighbours said meanwhile.
+        let is_late = now.saturating_sub(self.due) >= u64::from(hold_ms) * 1_000_000 / 4;
+        if !is_heard && !is_late && now >= port.certain_from {
+            port.one_way_until = now + 2 * u64::from(hold_ms) * 1_000_000;
             return self.hear_one_way(number, now);
         }
         if !was_heard || other != Some((hello.switch.0, tier)) {
@@ -73,7 +81,8 @@ impl Switch {
         tasks
     }
 
-    /// The neighbour does not hear this switch. It is told at once that it is heard: it may just have come up.
+    /// The neighbour does not hear this switch, or refuses its Hello messages. It is told at once that it is heard: it may just
+    /// have come up.
     fn hear_one_way(&mut self, number: u16, now: u64) -> Vec<Task> {
         let port = &self.ports[usize::from(number)];
         let (role, until) = (port.role, port.until);
@@ -85,8 +94,8 @@ impl Switch {
         {
             tracing::warn!(
                 port = number, interface = %port.name, left_out,
-                "the neighbour hears nothing from this switch: the link works in one direction only and is used as the last \
-                 resort"
+                "the neighbour accepts no Hello of this switch: the link works in one direction only, or keys or fabric_ports \
+                 of the neighbour differ; the port carries nothing"
             );
         }
         self.play(number, Role::OneWay, until, now);
@@ -119,7 +128,8 @@ impl Switch {
                 Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
                 _ if port.until > now => {}
                 Role::Listening => self.play(number, Role::Host, NEVER, now),
-                Role::Looped | Role::OneWay => self.play(number, Role::Listening, now + self.hold(), now),
+                Role::Looped => self.play(number, Role::Listening, now + self.hold(), now),
+                Role::OneWay => tasks.extend(self.give_up(number, now)),
                 Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }
         }

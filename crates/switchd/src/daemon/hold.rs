@@ -70,6 +70,8 @@ impl Port {
         let least = if extended { 0 } else { now + hold / 4 };
         self.until = (self.until + late).max(least);
         self.delivery = Delivery { distrusted, extended: true, ..Delivery::default() };
+        // Messages that say whom the neighbour heard while the daemon was late are out of date.
+        self.certain_from = now + hold;
         true
     }
 }
@@ -87,7 +89,7 @@ impl Switch {
         self.reads_since = now;
         let until = now + self.hold();
         for port in &mut self.ports {
-            port.silent_from = until;
+            port.certain_from = until;
             if port.until < NEVER {
                 port.until = until;
             }
@@ -122,7 +124,7 @@ impl Switch {
     }
 
     /// The neighbour is dead.
-    fn give_up(&mut self, number: u16, now: u64) -> Vec<Task> {
+    pub(super) fn give_up(&mut self, number: u16, now: u64) -> Vec<Task> {
         if let Some(left_out) = self.log_limit.admit(number, "silence", now) {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(port = number, interface = %named, left_out, "the neighbour has fallen silent");

@@ -13,6 +13,7 @@ use weft_wire::{Echo, SwitchId};
 use super::delivery::Delivery;
 use super::links::Interface;
 use super::socket::PortSocket;
+use crate::Mode;
 use crate::layout::{self, NEVER};
 
 /// The neighbour of a port, as far as known (crates/switching/src/hello.rs).
@@ -33,8 +34,8 @@ pub enum Role {
     /// Connected to a switch that has fallen silent: it carries nothing until a frame arrives, except routed frames
     /// without another next hop.
     Silent,
-    /// Connected to a switch that does not hear this one: frames sent there are lost, those of the neighbour arrive. It is
-    /// used as the last resort, without the entries that it had.
+    /// Connected to a switch that does not hear this one: frames sent there are lost. It carries nothing, except that modes
+    /// with routes accept frames there and use it without another next hop.
     OneWay,
     /// Connected to a port of this switch: it carries nothing.
     Looped,
@@ -81,8 +82,8 @@ impl Role {
         matches!(self, Self::Fabric | Self::Unheard)
     }
 
-    /// Whether it accepts the frames of a switch.
-    pub const fn receives(self) -> bool {
+    /// Whether Hello messages of a switch arrive, or did within the hold time.
+    pub const fn has_neighbour(self) -> bool {
         self.is_fabric() || matches!(self, Self::OneWay)
     }
 }
@@ -121,8 +122,10 @@ pub struct Port {
     pub led_to: Option<Role>,
     /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
-    /// Without a Hello until then, it is certain that none arrives.
-    pub silent_from: u64,
+    /// From then on it is certain whom each end hears: a hold time after the port came up or the daemon started or was late.
+    pub certain_from: u64,
+    /// While its role is [`Role::OneWay`], a Hello that does not say whom its sender hears changes nothing until then.
+    pub one_way_until: u64,
     /// The switch whose Hello was last accepted; none once it withdraws or the port goes down.
     pub neighbour: Option<Neighbour>,
     /// The kernel's entry from an earlier daemon, until the first Hello.
@@ -158,7 +161,8 @@ impl Port {
             role: Role::Down,
             led_to: None,
             until: NEVER,
-            silent_from: NEVER,
+            certain_from: NEVER,
+            one_way_until: 0,
             neighbour: None,
             adopted: None,
             draining: false,
@@ -170,14 +174,14 @@ impl Port {
         }
     }
 
-    /// Whom it hears, as its Hello messages say; none while that is not certain.
+    /// The neighbour to report in Hello messages; `None` while unknown.
     pub fn echo(&self, now: u64) -> Option<Echo> {
         match self.role {
-            role if role.receives() => {
+            role if role.has_neighbour() => {
                 let known = self.neighbour.as_ref();
                 known.map(|known| Echo::of(SwitchId(known.switch), known.port))
             }
-            Role::Host | Role::Listening | Role::Silent => (now >= self.silent_from).then_some(Echo::NOBODY),
+            Role::Host | Role::Listening | Role::Silent => (now >= self.certain_from).then_some(Echo::NOBODY),
             _ => None,
         }
     }
@@ -199,35 +203,34 @@ impl Port {
     pub fn way(&self, tier: u8) -> Way {
         match (self.role, &self.neighbour) {
             (Role::Host, _) => Way::Host,
-            (role, Some(Neighbour { tier: theirs @ 1.., .. })) if role.receives() && tier > 0 => {
+            (role, Some(Neighbour { tier: theirs @ 1.., .. })) if role.has_neighbour() && tier > 0 => {
                 match theirs.cmp(&tier) {
                     std::cmp::Ordering::Greater => Way::Up,
                     std::cmp::Ordering::Less => Way::Down,
                     std::cmp::Ordering::Equal => Way::Level,
                 }
             }
-            (role, _) if role.receives() => Way::Level,
+            (role, _) if role.has_neighbour() => Way::Level,
             _ => Way::Unknown,
         }
     }
 
-    /// The port's entry for the kernel program. In modes with gates (`has_gates`) a listening port is a host port:
-    /// gates decide where the port leads, so no Hello is waited for.
-    pub fn entry(&self, tier: u8, has_gates: bool) -> layout::Port {
-        let way = match (&self.neighbour, self.role, self.adopted) {
-            (None, role, Some(before)) if role.receives() => before.way,
-            _ => self.way(tier) as u8,
-        };
+    /// The port's entry for the kernel program. In modes with gates a listening port is a host port: gates decide where the
+    /// port leads, so no Hello is waited for. In modes with routes other switches may send frames over a link that works in
+    /// their direction only, so they are accepted.
+    pub fn entry(&self, tier: u8, mode: Mode) -> layout::Port {
+        let before = self.adopted.filter(|_| self.neighbour.is_none() && self.role.is_fabric());
+        let is_last = matches!(self.role, Role::Unheard | Role::Silent | Role::OneWay);
         layout::Port {
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
             // A fabric port with `up` = 0 receives no floods but still forwards.
             up: (self.role != Role::Down && !self.draining).into(),
-            way,
+            way: before.map_or(self.way(tier) as u8, |before| before.way),
             may_be_fabric: self.may_be_fabric.into(),
-            last_resort: matches!(self.role, Role::Unheard | Role::Silent | Role::OneWay).into(),
+            last_resort: before.map_or(is_last.into(), |before| before.last_resort),
             ..layout::Port::decided(
-                self.role.receives(),
-                self.role == Role::Host || (has_gates && self.role == Role::Listening),
+                self.role.is_fabric() || (mode.routes() && self.role == Role::OneWay),
+                self.role == Role::Host || (mode.has_gates() && self.role == Role::Listening),
             )
         }
     }

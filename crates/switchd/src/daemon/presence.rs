@@ -148,7 +148,7 @@ impl Switch {
             return Vec::new();
         }
         if up {
-            self.ports[usize::from(number)].silent_from = now + self.hold();
+            self.ports[usize::from(number)].certain_from = now + self.hold();
             match self.is_for_hosts(number, now) {
                 true => self.play(number, Role::Host, NEVER, now),
                 false => self.play(number, Role::Listening, self.listens_until(number, now), now),

@@ -110,7 +110,7 @@ impl Switch {
         let mut changed = Vec::new();
         for (number, port) in (0..).map(PortId).zip(&self.ports) {
             let may_be_fabric = new.may_be_fabric(&port.name).into();
-            let wanted = layout::Port { may_be_fabric, ..port.entry(new.tier, new.mode.has_gates()) };
+            let wanted = layout::Port { may_be_fabric, ..port.entry(new.tier, new.mode) };
             let before = self.plane.port(number);
             if let Err(error) = before.and_then(|before| {
                 changed.push((number, before));

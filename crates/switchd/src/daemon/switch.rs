@@ -84,7 +84,7 @@ impl Switch {
 
     /// Writes the port's entry to the kernel, and notifies clients.
     pub fn tell(&mut self, number: u16) {
-        let entry = self.ports[usize::from(number)].entry(self.config.tier, self.config.mode.has_gates());
+        let entry = self.ports[usize::from(number)].entry(self.config.tier, self.config.mode);
         if let Err(error) = self.plane.set_port(PortId(number), entry) {
             tracing::error!(port = number, %error, "updating a port in the data plane failed");
         }
