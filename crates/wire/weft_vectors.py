@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import hmac
 import struct
@@ -32,11 +33,17 @@ FLOODED = {"request", "recovery_request"}
 NEAREST_BRIDGE = "01:80:c2:00:00:0e"
 
 
+def echo(switch: str, port: int) -> int:
+    """The echo of a sender that hears this port of this switch."""
+    return binascii.crc_hqx(bytes.fromhex(switch) + port.to_bytes(2, "big"), 0xFFFF) or 0xFFFF
+
+
 def hello_payload(fields: Vector, flags: int, reserved: tuple[int, int] = (0, 0)) -> bytes:
-    """A Hello up to its signature."""
+    """A Hello up to its signature; without an echo, its field is reserved."""
     identity = bytes.fromhex(fields["switch"])
+    flags |= 2 if "echo" in fields else 0
     start = struct.pack("!BBBBI", 1, flags, fields["tier"], reserved[0], fields["hold_ms"])
-    return start + identity + struct.pack("!HHQ", fields["port"], reserved[1], fields["sequence"])
+    return start + identity + struct.pack("!HHQ", fields["port"], fields.get("echo", reserved[1]), fields["sequence"])
 
 
 def sign(key: bytes, message: bytes) -> bytes:
@@ -62,14 +69,16 @@ def hellos() -> list[Vector]:
     made = [
         hello("Hello", plain),
         hello("signed Hello", plain, key),
+        hello("Hello that hears a neighbour", {**plain, "echo": echo("00000000000000aa", 1)}),
+        hello("signed Hello that hears nobody", {**plain, "echo": 0}, key),
         hello("Hello with the least of everything", least),
         hello("Hello with the greatest of everything", greatest),
         hello("signed Hello with the greatest of everything", greatest, key),
         hello("Hello signed with a key longer than a block of SHA-256", plain, long_key),
         hello("Hello of another EtherType", plain, ethertype=0x88B5),
     ]
-    reserved = hello_payload(plain, 0xFE, (0xA5, 0xA5A5))
-    signed = hello_payload(plain, 0xFF, (0xA5, 0xA5A5))
+    reserved = hello_payload(plain, 0xFC, (0xA5, 0xA5A5))
+    signed = hello_payload(plain, 0xFD, (0xA5, 0xA5A5))
     for name, payload, tags, secret in [
         ("Hello with reserved bits set", reserved, [], None),
         ("signed Hello with reserved bits set", signed + sign(key, signed), [], key),
