@@ -110,7 +110,7 @@ struct GroupWeights<'a> {
 }
 
 impl<'a> GroupWeights<'a> {
-    /// Of the groups with which a run starts.
+    /// The weights of the groups with which a run starts.
     fn new(plan: &'a Plan) -> Self {
         let fabric = &plan.fabric;
         let routes = Forwarding::new(fabric, |link| fabric.link(link).up);
@@ -173,7 +173,7 @@ struct Export<'a> {
     events: Vec<Event>,
     reroutes: Vec<Reroute<'a>>,
     routes: Option<Routes<'a>>,
-    /// Of the routes under `wcmp`.
+    /// The weights of the routes under `wcmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<GroupWeights<'a>>,
     warnings: &'a [String],

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_whole_leaves_nothing_for_the_next_frame() {
+    fn a_wish_to_emit_ahead_does_not_pass_to_the_next_frame() {
         let mut out = Actions::default();
         out.send(PortId(1));
         out.emit_ahead();

@@ -10,12 +10,12 @@ pub enum Reception {
     Unknown,
     /// A Hello arrived within the hold time.
     Heard,
-    /// None did: frames to this switch may be lost, too.
+    /// No Hello arrived within the hold time: frames from the other end are lost.
     Nothing,
 }
 
 impl Reception {
-    /// What a Hello says.
+    /// Reads it from a Hello.
     pub const fn of(hello: &Header) -> Self {
         match hello.overlay[0] {
             1 => Self::Heard,
@@ -24,7 +24,7 @@ impl Reception {
         }
     }
 
-    /// Says it in a Hello.
+    /// Writes it to a Hello.
     pub const fn write(self, hello: &mut Header) {
         hello.overlay[0] = self as u8;
     }

@@ -4,4 +4,4 @@ from ..errors import WeftError
 
 
 class FrrError(WeftError):
-    """A scenario that FRR cannot carry out, or a directory that must not be replaced."""
+    """A scenario that FRR cannot carry out."""

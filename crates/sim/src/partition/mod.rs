@@ -223,7 +223,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.at_hosts(world, |hosts, cx| hosts.turn(number, cx));
     }
 
-    /// Lets hosts act, and then starts the flows that waited for the points that others have reached by that.
+    /// Runs `act` on the hosts, then starts the flows whose dependencies that has satisfied.
     #[inline(always)]
     fn at_hosts<T>(&mut self, world: &World<'_>, act: impl FnOnce(&mut H, &mut Ctx<'_, 'a>) -> T) -> T {
         let outcome = act(&mut self.hosts, &mut Ctx { net: &mut self.net, nics: &self.nics, world });

@@ -42,7 +42,7 @@ impl LeafSpine {
         self.start_at(places, mode, "100 ms")
     }
 
-    /// The same with another interval.
+    /// The same with this interval of Hello messages.
     pub fn start_at<'a>(&'a self, places: &'a Places, mode: &str, interval: &str) -> Switches<'a> {
         let routes = |at: usize| match mode {
             "ecmp" => [1, 2]
