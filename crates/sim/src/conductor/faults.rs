@@ -44,11 +44,17 @@ impl Conductor<'_> {
             let source = fabric.host_node(self.setup.flows[id.flow as usize].src);
             partitions.part_of(source).follow(id.flow, id.subflow, &partitions.world);
         }
+        // First all of them: what a port or a switch then sends on another link of this event would reach the next partition.
         for &id in links {
             for mut part in partitions.parts() {
                 part.net.trace(|_| TraceEvent::LinkChanged { link: id, up });
-                part.set_up(id, up, &partitions.world);
+                if !up {
+                    part.cut(id);
+                }
             }
+        }
+        for &id in links {
+            partitions.parts().for_each(|mut part| part.set_up(id, up, &partitions.world));
         }
         if let Some(central) = &mut self.central {
             central.links_changed(now, fabric, links, up);

@@ -9,28 +9,31 @@ use crate::packet::PacketId;
 use crate::served_port::Service;
 
 impl Network<'_> {
-    /// Takes a link down or up, if one of its ends is here; returns the packets lost on it.
-    pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
-        let number = self.numbers[id.index()];
-        if number == ELSEWHERE {
-            return Vec::new();
-        }
-        if up {
-            self.links.heal(number);
-            self.resume_flow_control(number);
-            return Vec::new();
-        }
+    /// Takes a link down, if one of its ends is here; returns the packets lost on it. Those that wait at its port are still
+    /// there until [`Network::set_up`].
+    pub fn cut(&mut self, id: LinkId) -> Vec<PacketId> {
+        let Some(number) = self.number(id) else { return Vec::new() };
         // A packet whose line becomes free now is not sent any more, in any partition.
         self.serve_before(number, self.now);
         if !self.rounds.is_on() {
             self.queue.clear(number);
         }
-        let mut lost = self.links.fail(number, self.now);
+        let lost = self.links.fail(number, self.now);
         if self.ports.get(number).is_some_and(|port| port.service != Service::Lazy) {
             self.set_line(number, Time::MAX);
         }
-        lost.extend(self.clear_port(number));
         lost
+    }
+
+    /// Takes a link up or, after [`Network::cut`], empties its port, if one of its ends is here; returns the packets lost.
+    pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
+        let Some(number) = self.number(id) else { return Vec::new() };
+        if up {
+            self.links.heal(number);
+            self.resume_flow_control(number);
+            return Vec::new();
+        }
+        self.clear_port(number)
     }
 
     /// Changes the losses of link `id`, whose sending end is here, in the run with `seed`; `event` is the number of the event

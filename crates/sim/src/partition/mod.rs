@@ -300,7 +300,14 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.hosts.delivered(flow, world)
     }
 
-    /// A link goes down or comes up, if one of its ends is here.
+    /// Loses the packets on a link that goes down, if one of its ends is here.
+    pub fn cut(&mut self, id: LinkId) {
+        for packet in self.net.cut(id) {
+            self.net.lose(id, packet, DropReason::LinkDown);
+        }
+    }
+
+    /// A link comes up or, after [`Partition::cut`], is down, if one of its ends is here.
     pub fn set_up(&mut self, id: LinkId, up: bool, world: &World<'_>) {
         let link = self.net.fabric.link(id);
         for packet in self.net.set_up(id, up) {

@@ -172,13 +172,20 @@ fn a_lossless_queue_in_a_shared_buffer_grows_beyond_the_queue_limit() {
 
 #[test]
 fn links_that_fail_while_they_are_paused_start_anew() {
-    for shared in [None, Some(0.125)] {
+    for (shared, is_switch) in [(None, false), (Some(0.125), false), (None, true), (Some(0.125), true)] {
         let fabric = Drawn::plain(10_000, shared, [2, 3, 4]).lossless();
         let trial = (1..12).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000));
         let cables = ["l0-s0", "l1-s1", "l2-s0"].map(|name| fabric.link_named(name).unwrap());
-        let faults = cables.into_iter().zip(1_u64..).flat_map(|(cable, number)| {
+        let spine = fabric.link(cables[0]).to;
+        // One cable after the other, or all of a spine's at once.
+        let at_once: Vec<Vec<LinkId>> = match is_switch {
+            true => vec![fabric.ports(spine).iter().flat_map(|link| [*link, link.reverse()]).collect()],
+            false => cables.iter().map(|link| vec![*link, link.reverse()]).collect(),
+        };
+        let faults = at_once.into_iter().zip(1_u64..).flat_map(|(links, number)| {
             [(FaultKind::Fail, 0), (FaultKind::Heal, 150)].map(|(kind, later)| {
-                Fault::of_cable(Time::ZERO + Duration::from_us(300 * number + later), kind, cable)
+                let at = Time::ZERO + Duration::from_us(300 * number + later);
+                Fault { at, kind, links: links.iter().copied().collect() }
             })
         });
         let trial = Trial { faults: faults.collect(), ..trial };

@@ -289,7 +289,7 @@ fn a_line_that_only_drains_is_in_use_and_one_that_fails_no_longer() {
     assert_eq!(left, [0, 1_875, 6_250, 12_500]);
     taken(&mut wire, us(200), 10, 1_250);
     wire.net.now = us(220);
-    wire.net.set_up(LinkId(0), false);
+    wire.net.cut(LinkId(0));
     assert_eq!(wire.counters().wire_bytes, 15_000);
 }
 
