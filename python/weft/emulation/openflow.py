@@ -125,7 +125,7 @@ class OpenFlowNetwork(Nodes):
         Raises `EmulationError` if there is no link between the two.
         """
         for cable in self.plan.cables:
-            for end, other in (cable.ends, cable.ends[::-1]):
+            for end, other in cable.directions:
                 if (end.node, other.node) == (switch, neighbour):
                     return end.port + 1
         raise EmulationError(f"no link between {switch} and {neighbour}")

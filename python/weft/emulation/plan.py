@@ -73,6 +73,11 @@ class Cable:
         """Both ends."""
         return self.a, self.b
 
+    @property
+    def directions(self) -> tuple[tuple[End, End], tuple[End, End]]:
+        """Both directions: the sending end, and the receiving one."""
+        return (self.a, self.b), (self.b, self.a)
+
 
 @dataclass(frozen=True)
 class Host:
@@ -240,7 +245,7 @@ class Plan:
         """The role of each port whose link is up: `host`, or `other_role` if it leads to a switch."""
         roles = {}
         for cable in self.cables:
-            for end, other in (cable.ends, cable.ends[::-1]):
+            for end, other in cable.directions:
                 if end.node == switch and cable.up:
                     roles[end.port] = "host" if other.node in self.host_names else other_role
         return roles

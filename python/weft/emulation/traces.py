@@ -82,10 +82,7 @@ def flows(plan: Plan, events: Iterable[TraceEvent]) -> list[dict[str, Any]]:
     """
     macs = {host.name: host.mac for host in plan.hosts}
     edges = {
-        end.node: other.node
-        for cable in plan.cables
-        for end, other in (cable.ends, cable.ends[::-1])
-        if end.node in plan.host_names
+        end.node: other.node for cable in plan.cables for end, other in cable.directions if end.node in plan.host_names
     }
     by_ends: dict[_Flow, list[TraceEvent]] = {}
     for event in events:

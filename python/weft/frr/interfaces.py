@@ -18,7 +18,7 @@ def interfaces(plan: Plan) -> str:
     rows.writerow(COLUMNS)
     hosts = {host.name: host for host in plan.hosts}
     places = {name: place for place, name in enumerate((*(switch.name for switch in plan.switches), *hosts))}
-    pairs = [(pair, cable.up) for cable in plan.cables for pair in (cable.ends, cable.ends[::-1])]
+    pairs = [(pair, cable.up) for cable in plan.cables for pair in cable.directions]
     for (end, other), up in sorted(pairs, key=lambda found: (places[found[0][0].node], found[0][0].port)):
         there = (other.node, interface_of(other), _prefix(end, other, hosts))
         rows.writerow((end.node, end.port, interface_of(end), *there, end.rate_bps, str(up).lower()))

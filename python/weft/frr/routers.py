@@ -87,7 +87,7 @@ def routers(plan: Plan) -> list[Router]:
     ports: dict[str, dict[int, Port]] = {switch.name: {} for switch in plan.switches}
     weights, weighted = _weights(plan), _is_weighted(plan)
     for cable in plan.cables:
-        for end, other in (cable.ends, cable.ends[::-1]):
+        for end, other in cable.directions:
             if end.node in ports:
                 of_port = weights.get((other.node, other.port), {})
                 ports[end.node][end.port] = _port(cable, end, other, hosts, of_port)

@@ -32,7 +32,7 @@ def _repeated(plan: Plan, group_of: dict[str, Hashable]) -> set[Hashable]:
     routes = plan.routes or {}
     behind: dict[str, dict[int, str]] = {end.node: {} for cable in plan.cables for end in cable.ends}
     for cable in plan.cables:
-        for end, other in (cable.ends, cable.ends[::-1]):
+        for end, other in cable.directions:
             behind[end.node][end.port] = other.node
     for host in _one_of_each_place(plan, routes):
         passed: dict[str, set[Hashable]] = {host: set()}
@@ -51,7 +51,7 @@ def _one_of_each_place(plan: Plan, routes: Routes) -> list[str]:
     names = plan.host_names
     attached: dict[str, set[str]] = {host.name: set() for host in plan.hosts}
     for cable in plan.cables:
-        for end, other in (cable.ends, cable.ends[::-1]):
+        for end, other in cable.directions:
             if end.node in names and cable.up:
                 attached[end.node].add(other.node)
     for host, switches in attached.items():

@@ -1,6 +1,7 @@
 //! Handling of received and of missing Hello messages by a [`Switch`].
 
 use super::delivery::Delivery;
+use super::hold::is_late;
 use super::ports::{Neighbour, Port, Role};
 use super::switch::{Switch, Task};
 use crate::layout::NEVER;
@@ -34,6 +35,7 @@ impl Switch {
         let was_host = port.role == Role::Host;
         port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
+        let hold = u64::from(hold_ms) * 1_000_000;
         if hold_ms == 0 {
             // The neighbour withdraws: treat the port as if it had just come up.
             self.ports[usize::from(number)].neighbour = None;
@@ -47,15 +49,15 @@ impl Switch {
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
         port.neighbour = Some(neighbour);
-        port.until = now + u64::from(hold_ms) * 1_000_000;
+        port.until = now + hold;
         if has_restarted {
             // It does not know yet.
             return Vec::new();
         }
         // A daemon that goes on after a pause first reads what neighbours said meanwhile.
-        let is_late = now.saturating_sub(self.due) >= u64::from(hold_ms) * 1_000_000 / 4;
+        let is_late = is_late(now.saturating_sub(self.due), hold);
         if !is_heard && !is_late && now >= port.certain_from {
-            port.one_way_until = now + 2 * u64::from(hold_ms) * 1_000_000;
+            port.one_way_until = now + 2 * hold;
             return self.hear_one_way(number, now);
         }
         if !was_heard || other != Some((hello.switch.0, tier)) {

@@ -59,11 +59,11 @@ impl Port {
         }
     }
 
-    /// Extends the role of a port, if it can expire and the daemon, which woke up at `now`, is `late` by a quarter of the
-    /// hold time, in ns; returns whether it did. The first time after a Hello there is at least that quarter left, to read
-    /// the messages that have arrived in the meantime and to count frames.
+    /// Extends the role of a port, if it can expire and the daemon, which woke up at `now`, [`is_late`]; returns whether it
+    /// did. The first time after a Hello there is at least a quarter of the hold time left, to read the messages that have
+    /// arrived in the meantime and to count frames.
     fn extend(&mut self, now: u64, late: u64, hold: u64) -> bool {
-        if self.until == NEVER || late < hold / 4 {
+        if self.until == NEVER || !is_late(late, hold) {
             return false;
         }
         let Delivery { distrusted, extended, .. } = self.delivery;
@@ -74,6 +74,11 @@ impl Port {
         self.certain_from = now + hold;
         true
     }
+}
+
+/// Whether a daemon that is `late` by this time, in ns, is so late that a neighbour's hold time is extended.
+pub(super) const fn is_late(late: u64, hold: u64) -> bool {
+    late >= hold / 4
 }
 
 impl Switch {

@@ -60,7 +60,7 @@ def _arrivals(testbed: Testbed, flow: Flow) -> list[tuple[str, str]]:
     """The places where packets of a flow arrive: the nodes after its hops, and their interfaces."""
     behind = {}
     for cable in testbed.plan.cables:
-        for end, other in (cable.ends, cable.ends[::-1]):
+        for end, other in cable.directions:
             behind[end.node, end.port] = (other.node, testbed.plan.interface(other))
     return [behind[hop.switch, hop.port] for hop in flow.way.hops]
 
