@@ -141,8 +141,8 @@ impl Protocol for Multipath {
 
     fn left(&mut self, end: &End<Self>, place: u32, queue: &mut HostQueue, world: &World<'_>) {
         end.state.iter().for_each(|line| queue.leave(*line, place));
-        if end.owner.side == 0 {
-            let flow = &world.flows[end.owner.flow as usize];
+        if !end.is_destination {
+            let flow = &world.flows[end.flow as usize];
             for Subflow { template, .. } in &end.subflows {
                 self.taken.remove(&(flow.src, flow.dst, template.sport, template.dport));
             }
@@ -182,7 +182,7 @@ impl Transmission for Multipath {
         if let Some(number) = end.subflows.iter().position(|subflow| subflow.name == name) {
             return number;
         }
-        let flow = &cx.world.flows[end.owner.flow as usize];
+        let flow = &cx.world.flows[end.flow as usize];
         let (address, header) = (cx.net.packets.address(packet), cx.net.packets.get(packet).header);
         let random = drawn(flow, 0x100 + u64::from(name));
         let Some(number) = end.machine.accept(&shell.protocol.config, address, random) else {
@@ -208,7 +208,7 @@ impl Shell<Multipath> {
             self.answer(place, cx);
             let Some(end) = self.ends.at(place) else { return };
             // The first SYN does not wait.
-            let waits = self.queue.is_limited() && end.owner.side == 0 && now > end.opened;
+            let waits = self.queue.is_limited() && !end.is_destination && now > end.opened;
             let mut lines = Lines { place, subflows: &end.subflows, joined: &mut end.state };
             let blocked = if waits { lines.blocked(turn, &self.queue, cx.net) } else { 0 };
             end.machine.block(blocked);
@@ -246,8 +246,8 @@ impl Shell<Multipath> {
 
     /// Opens a subflow of the end at `place`, if it wants one; returns whether it did.
     fn open_subflow(&mut self, place: u32, cx: &mut Ctx<'_, '_>) -> bool {
-        let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return false };
-        let flow_number = end.owner.flow;
+        let Some(end) = self.ends.at(place).filter(|end| !end.is_destination) else { return false };
+        let flow_number = end.flow;
         let flow = &cx.world.flows[flow_number as usize];
         let random = drawn(flow, 3 + end.subflows.len() as u64);
         let opened = end.machine.poll_open(&self.protocol.config, cx.net.now, random);

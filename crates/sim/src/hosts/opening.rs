@@ -59,16 +59,17 @@ impl<P: Transmission> Shell<P> {
             false => NONE,
         };
         let end = End {
-            machine,
-            state,
-            subflows: [subflow].into(),
-            owner,
             alarms: Alarms::default(),
+            awaits,
+            flow: number,
+            is_destination: side == 1,
             is_waiting: false,
             is_over: false,
-            awaits,
             opened: now,
             delays: Delays::default(),
+            subflows: [subflow].into(),
+            machine,
+            state,
         };
         self.ends.add(owner, end, world)
     }

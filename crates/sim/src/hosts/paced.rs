@@ -24,7 +24,7 @@ fn give_turn<P: Protocol>(
     }
     let Some(at) = end.machine.sends_at(config) else { return false };
     end.is_waiting = true;
-    let turn = PacedSource { flow: end.owner.flow, place };
+    let turn = PacedSource { flow: end.flow, place };
     pacers.at(end.subflows.as_ref()[0].line).add(turn, at, now);
     true
 }
@@ -45,7 +45,7 @@ impl<P: Protocol> Shell<P> {
     #[inline]
     pub fn pump_paced(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         self.answer(place, cx);
-        let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return };
+        let Some(end) = self.ends.at(place).filter(|end| !end.is_destination) else { return };
         let pacer = end.subflows.as_ref()[0].line;
         let is_new = give_turn(end, place, self.protocol.config(), &mut self.pacers, cx.net.now);
         if !is_new || P::IS_EAGER {
@@ -67,7 +67,7 @@ impl<P: Protocol> Shell<P> {
                 return pacer.arm(free, cx.net);
             }
             let Some(turn) = pacer.take(now) else { return pacer.arm(free, cx.net) };
-            let Some(end) = self.ends.at(turn.place).filter(|end| end.owner.flow == turn.flow) else {
+            let Some(end) = self.ends.at(turn.place).filter(|end| end.flow == turn.flow) else {
                 continue;
             };
             let subflow = &end.subflows.as_ref()[0];

@@ -27,7 +27,7 @@ impl<P: Protocol> Shell<P> {
     #[cold]
     pub fn report_progress(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         let Some(end) = self.ends.at(place) else { return };
-        let (owner, to, world) = (end.owner, end.progress(), cx.world);
+        let (owner, to, world) = (end.owner(), end.progress(), cx.world);
         if world.connections.last(owner.flow).is_some() {
             let mut counts = Counts { stats: end.machine.stats(), delays: &mut end.delays };
             self.messages.reach(owner, to, &mut counts, cx.net, world);
@@ -54,7 +54,7 @@ impl<P: Protocol> Shell<P> {
     pub fn report_end(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
         let Some(end) = self.ends.at(place).filter(|end| !end.is_over) else { return };
         end.is_over = true;
-        let (owner, world) = (end.owner, cx.world);
+        let (owner, world) = (end.owner(), cx.world);
         let news = match end.machine.is_aborted() {
             true if world.connections.last(owner.flow).is_some() => {
                 return self.messages.abort(owner, cx.net, world);

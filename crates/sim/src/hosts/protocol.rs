@@ -52,35 +52,44 @@ pub struct Opening<'r> {
     pub nic: u32,
 }
 
-/// An end that is there.
+/// An end that is there. Whole cache lines, those first that every event needs.
+#[repr(C, align(64))]
 pub struct End<P: Protocol> {
-    /// The state of the protocol.
-    pub machine: P::Machine,
-    /// The hosts' further knowledge of it.
-    pub state: P::State,
-    /// Its subflows.
-    pub subflows: P::Subflows,
-    /// Which end it is; on a shared connection, that of the last flow.
-    pub owner: FlowEnd,
     /// Its pending timers.
     pub alarms: Alarms,
+    /// Where the flow or message is complete that it will report; [`NONE`](super::flow_end::NONE) once it has.
+    pub awaits: u64,
+    /// Its flow; on a shared connection, the last one.
+    pub flow: FlowNumber,
+    /// Whether it is the destination.
+    pub is_destination: bool,
     /// Whether it waits for its interface.
     pub is_waiting: bool,
     /// Whether it has reported that it has closed or given up.
     pub is_over: bool,
-    /// Where the flow or message is complete that it will report; [`NONE`] once it has.
-    pub awaits: u64,
     /// When it was opened.
     pub opened: Time,
     /// Of the packets that it received.
     pub delays: Delays,
+    /// Its subflows.
+    pub subflows: P::Subflows,
+    /// The state of the protocol.
+    pub machine: P::Machine,
+    /// The hosts' further knowledge of it.
+    pub state: P::State,
 }
 
 impl<P: Protocol> End<P> {
+    /// Which end it is.
+    #[inline(always)]
+    pub fn owner(&self) -> FlowEnd {
+        FlowEnd { flow: self.flow, side: usize::from(self.is_destination) }
+    }
+
     /// How far it has received everything or, at the source, how far that is acknowledged.
     #[inline(always)]
     pub fn progress(&self) -> u64 {
-        if self.owner.side == 1 { self.machine.delivered() } else { self.machine.acked() }
+        if self.is_destination { self.machine.delivered() } else { self.machine.acked() }
     }
 }
 

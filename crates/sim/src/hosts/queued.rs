@@ -16,7 +16,7 @@ impl<P: Protocol> Shell<P> {
         // Without a handshake, destinations send nothing.
         if self.queue.has_waiting()
             && let Some(end) = self.ends.get(place)
-            && (P::HAS_HANDSHAKE || end.owner.side == 0)
+            && (P::HAS_HANDSHAKE || !end.is_destination)
         {
             self.serve_queued(end.subflows.as_ref()[0].line, cx);
         }
@@ -41,7 +41,7 @@ impl<P: Protocol> Shell<P> {
         self.answer(place, cx);
         let Some(end) = self.ends.at(place) else { return };
         // The first SYN does not wait.
-        let waits = self.queue.is_limited() && end.owner.side == 0 && (!P::HAS_HANDSHAKE || now > end.opened);
+        let waits = self.queue.is_limited() && !end.is_destination && (!P::HAS_HANDSHAKE || now > end.opened);
         while end.machine.sends_at(self.protocol.config()).is_some_and(|at| at <= now) {
             if waits {
                 let line = end.subflows.as_ref()[0].line;

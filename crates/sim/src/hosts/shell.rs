@@ -102,7 +102,7 @@ pub fn transmit<P: Protocol>(
     packet: &PacketOf<P>,
     cx: &mut Ctx<'_, '_>,
 ) -> bool {
-    let FlowEnd { flow, side } = end.owner;
+    let FlowEnd { flow, side } = end.owner();
     let subflow = &mut end.subflows.as_mut()[subflow];
     let owner = flow << P::SUBFLOW_BITS | u32::from(subflow.name) << 1 | (1 - side as u32);
     let packet = protocol.write(cx.net, subflow, owner, packet);
@@ -243,7 +243,7 @@ impl<P: Transmission> Hosts for Shell<P> {
     fn repick(&mut self, cx: &mut Ctx<'_, '_>) {
         let (queue, pacers) = (&mut self.queue, &mut self.pacers);
         for (place, end) in self.ends.all() {
-            let FlowEnd { flow, side } = end.owner;
+            let FlowEnd { flow, side } = end.owner();
             for subflow in end.subflows.as_mut() {
                 let sport = if side == 0 { subflow.template.sport } else { subflow.template.dport };
                 let flow = Flow { sport, ..cx.world.flows[flow as usize] };

@@ -158,7 +158,7 @@ impl<P: PathSelector> Protocol for Tcp<'_, P> {
     }
 
     fn repick(&mut self, ends: &mut Ends<End<Self>>, cx: &Ctx<'_, '_>) {
-        let ends = ends.all().map(|(_, end)| (end.owner, end.subflows[0].nic, &mut end.state));
+        let ends = ends.all().map(|(_, end)| (end.owner(), end.subflows[0].nic, &mut end.state));
         self.choices.repick(ends, cx);
     }
 

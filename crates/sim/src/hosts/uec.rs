@@ -144,7 +144,14 @@ fn answer(header: &Header, content: &Content) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::protocol::End;
     use super::*;
+
+    /// With many flows per host, most of the time goes to reading their state from main memory.
+    #[test]
+    fn an_end_takes_six_cache_lines() {
+        assert_eq!(size_of::<Option<End<Uec>>>(), 6 * 64);
+    }
 
     #[test]
     fn packets_are_read_as_they_were_written() {

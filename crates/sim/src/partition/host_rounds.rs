@@ -6,6 +6,7 @@ use super::Partition;
 use crate::event_queue::rank;
 use crate::hosts::{Hosts, World};
 use crate::line::line_rank;
+use crate::packet::PacketId;
 use crate::rounds::Arrival;
 use crate::served_port::Service;
 use crate::turns::Turn;
@@ -65,6 +66,7 @@ impl<H: Hosts> Partition<'_, H> {
                 Next::Arrival => {
                     let (_, Arrival { packet, link, .. }) = self.net.rounds.get(arrived);
                     arrived += 1;
+                    self.prefetch_end(packet, arrived, world);
                     self.net.cross(link, packet);
                     self.deliver(host, packet, world);
                     at
@@ -112,6 +114,18 @@ impl<H: Hosts> Partition<'_, H> {
         // Timers come before all others at the same time.
         let timer = net.rounds.timers(place).first();
         if timer <= first.at { (timer, Next::Timer) } else { (first.at, first.next) }
+    }
+
+    /// Prefetches the end that arrival number `next` of the round is for, if it is not that of `packet`.
+    #[inline]
+    fn prefetch_end(&self, packet: PacketId, next: usize, world: &World<'_>) {
+        if next < self.net.rounds.count() {
+            let packets = &self.net.packets;
+            let owner = packets.owner_of(self.net.rounds.get(next).1.packet);
+            if let Some(owner) = owner.filter(|owner| Some(*owner) != packets.owner_of(packet)) {
+                self.hosts.prefetch(owner, world);
+            }
+        }
     }
 
     /// Prefetches the packets that reach this host, and the state of those `ahead`: each part needs the one before it to be

@@ -45,13 +45,14 @@ pub(crate) enum Feedback {
     TimedOut,
 }
 
-/// The entropy values of one connection.
+/// The entropy values of one connection. The choices that need more memory have it elsewhere: this is next to the
+/// sender's window.
 #[derive(Clone, Debug)]
 pub(crate) enum Entropies {
     Oblivious(Oblivious),
-    Bitmap(Bitmap),
-    Reps(Reps),
-    Mixed(Mixed),
+    Bitmap(Box<Bitmap>),
+    Reps(Box<Reps>),
+    Mixed(Box<Mixed>),
 }
 
 impl Entropies {
@@ -59,9 +60,9 @@ impl Entropies {
     pub fn new(choice: EntropyChoice, count: u16, random: u64) -> Self {
         match choice {
             EntropyChoice::Oblivious => Self::Oblivious(Oblivious::new(count, random)),
-            EntropyChoice::Bitmap => Self::Bitmap(Bitmap::new(count, random)),
-            EntropyChoice::Reps => Self::Reps(Reps::new(count, random)),
-            EntropyChoice::Mixed => Self::Mixed(Mixed::new(count, random)),
+            EntropyChoice::Bitmap => Self::Bitmap(Bitmap::new(count, random).into()),
+            EntropyChoice::Reps => Self::Reps(Reps::new(count, random).into()),
+            EntropyChoice::Mixed => Self::Mixed(Mixed::new(count, random).into()),
         }
     }
 
@@ -93,23 +94,23 @@ impl Entropies {
 pub(crate) struct Oblivious {
     /// The order of this round up to `at`, and the values that are left in it.
     values: Box<[u16]>,
-    at: usize,
     random: SplitMix64,
+    at: u16,
 }
 
 impl Oblivious {
     pub fn new(count: u16, random: u64) -> Self {
-        Self { values: (0..count).collect(), at: 0, random: SplitMix64::seed_from_u64(random) }
+        Self { values: (0..count).collect(), random: SplitMix64::seed_from_u64(random), at: 0 }
     }
 
     pub fn choose(&mut self) -> u16 {
         // One step of Fisher and Yates's shuffle.
-        let left = self.values.len() - self.at;
-        let chosen = self.at + usize::from(below(&mut self.random, left as u16));
-        self.values.swap(self.at, chosen);
-        let value = self.values[self.at];
+        let (values, at) = (&mut *self.values, usize::from(self.at));
+        let left = values.len() - at;
+        let chosen = at + usize::from(below(&mut self.random, left as u16));
+        values.swap(at, chosen);
         self.at = if left == 1 { 0 } else { self.at + 1 };
-        value
+        values[at]
     }
 }
 

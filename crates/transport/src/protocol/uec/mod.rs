@@ -50,31 +50,47 @@ struct Sent {
 }
 
 /// The source of a connection: packets by number, in any order over many paths.
+///
+/// Few cache lines: with many connections per host, each packet finds them in main memory.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// The number of packets, and the payload of the last one.
     packets: u32,
     last: u16,
-    /// Of earlier messages with packets that have not arrived: the packet after the last one, and the last one's payload.
-    earlier: VecDeque<(u32, u16)>,
     /// All packets below have arrived.
     cumulative: u32,
-    /// The packets from there on that were sent.
+    /// The lowest packet whose first transmission may be in flight.
+    first: u32,
+    /// Bytes of payload.
+    in_flight: u32,
+    /// Transmissions, retransmissions and timeouts so far.
+    transmissions: u32,
+    retransmissions: u32,
+    timeouts: u32,
+    /// The packets from `cumulative` on that were sent.
     sent: VecDeque<Sent>,
     /// Which packets have arrived.
     arrivals: Arrivals,
-    /// Packets to send again, the lowest first; some may have arrived in the meantime.
-    missing: BinaryHeap<Reverse<u32>>,
-    /// The lowest packet whose first transmission may be in flight.
-    first: u32,
-    /// Later transmissions in order of time, at least from the oldest one in flight on.
-    again: VecDeque<(u32, Time)>,
-    /// Bytes of payload.
-    in_flight: u64,
     window: Window,
     entropies: Entropies,
-    stats: Stats,
+    /// Once a packet was trimmed or overdue.
+    recovery: Option<Box<Recovery>>,
+    /// Of earlier messages with packets that have not arrived: the packet after the last one, and the last one's payload.
+    earlier: Option<Box<Earlier>>,
 }
+
+/// Packets that are sent more than once.
+#[derive(Clone, Debug, Default)]
+struct Recovery {
+    /// Packets to send again, the lowest first; some may have arrived in the meantime.
+    missing: BinaryHeap<Reverse<u32>>,
+    /// Later transmissions in order of time, at least from the oldest one in flight on.
+    again: VecDeque<(u32, Time)>,
+}
+
+/// See [`Sender::earlier`].
+#[derive(Clone, Debug, Default)]
+struct Earlier(VecDeque<(u32, u16)>);
 
 impl Sender {
     /// A source of `bytes`, at most [`crate::Framing::largest_numbered_flow`], whose link has `rate`. `random` seeds its choice of paths.
@@ -83,17 +99,18 @@ impl Sender {
         Self {
             packets,
             last,
-            earlier: VecDeque::new(),
             cumulative: 0,
+            first: 0,
+            in_flight: 0,
+            transmissions: 0,
+            retransmissions: 0,
+            timeouts: 0,
             sent: VecDeque::new(),
             arrivals: Arrivals::default(),
-            missing: BinaryHeap::new(),
-            first: 0,
-            again: VecDeque::new(),
-            in_flight: 0,
             window: Window::new(config, rate),
             entropies: Entropies::new(config.entropy_choice, config.entropies, random),
-            stats: Stats::default(),
+            recovery: None,
+            earlier: None,
         }
     }
 
@@ -110,7 +127,8 @@ impl Sender {
     /// The payload of a packet, if it is the last one of an earlier message.
     #[inline]
     fn end_of_earlier(&self, number: u32) -> Option<u16> {
-        self.earlier.iter().find(|(end, _)| *end == number + 1).map(|(_, last)| *last)
+        let Earlier(earlier) = &**self.earlier.as_ref()?;
+        earlier.iter().find(|(end, _)| *end == number + 1).map(|(_, last)| *last)
     }
 
     /// The next packet number never sent.
@@ -124,27 +142,34 @@ impl Sender {
 
     /// Forgets packets to send again that have arrived in the meantime.
     fn tidy(&mut self) {
-        while let Some(Reverse(number)) = self.missing.peek() {
-            let number = *number;
-            if self.sent(number).is_some_and(|sent| sent.state == State::Missing) {
+        let Some(recovery) = &mut self.recovery else { return };
+        while let Some(Reverse(number)) = recovery.missing.peek() {
+            let place = number.checked_sub(self.cumulative).map(|place| place as usize);
+            if place.and_then(|place| self.sent.get(place)).is_some_and(|sent| sent.state == State::Missing) {
                 return;
             }
-            self.missing.pop();
+            recovery.missing.pop();
         }
+    }
+
+    /// The packet to send again next, if any.
+    #[inline]
+    fn missing(&self) -> Option<u32> {
+        self.recovery.as_ref()?.missing.peek().map(|Reverse(number)| *number)
     }
 
     /// The number of the packet that the window allows to send next, if any.
     fn due(&self, config: &Config) -> Option<u32> {
         let new = || Some(self.next()).filter(|next| *next < self.packets && self.sent.len() < SPAN as usize);
-        let number = self.missing.peek().map(|Reverse(number)| *number).or_else(new)?;
+        let number = self.missing().or_else(new)?;
         // One packet may always be in flight.
-        let bytes = u64::from(self.size(config, number));
-        (self.in_flight == 0 || self.in_flight + bytes <= self.window.bytes()).then_some(number)
+        let after = u64::from(self.in_flight) + u64::from(self.size(config, number));
+        (self.in_flight == 0 || after <= self.window.bytes()).then_some(number)
     }
 
     /// Counts packet `number` as arrived; returns its bytes if that is new.
-    fn arrived(&mut self, config: &Config, number: u32) -> u64 {
-        let bytes = u64::from(self.size(config, number));
+    fn arrived(&mut self, config: &Config, number: u32) -> u32 {
+        let bytes = u32::from(self.size(config, number));
         let Some(sent) = self.sent(number).filter(|sent| sent.state != State::Arrived) else { return 0 };
         if std::mem::replace(&mut sent.state, State::Arrived) == State::InFlight {
             self.in_flight -= bytes;
@@ -155,15 +180,15 @@ impl Sender {
 
     /// A switch trimmed a packet: it is sent again before new ones.
     fn trimmed(&mut self, config: &Config, answer: &Answer, signal: Signal, now: Time) {
-        let bytes = u64::from(self.size(config, answer.number));
+        let bytes = u32::from(self.size(config, answer.number));
         let Some(sent) = self.sent(answer.number) else { return };
         if sent.state != State::InFlight || sent.attempt != answer.attempt {
             return;
         }
         sent.state = State::Missing;
         self.in_flight -= bytes;
-        self.missing.push(Reverse(answer.number));
-        self.window.trimmed(Signal { bytes, ..signal }, now);
+        self.recovery.get_or_insert_default().missing.push(Reverse(answer.number));
+        self.window.trimmed(config, Signal { bytes, ..signal }, now);
     }
 
     /// The oldest transmission in flight: its time, and the packet's number.
@@ -179,17 +204,20 @@ impl Sender {
             self.first += 1;
         }
         self.forget();
-        let again = self.again.front().map(|(number, at)| (*at, *number));
+        let again = self.recovery.as_ref().and_then(|recovery| recovery.again.front());
+        let again = again.map(|(number, at)| (*at, *number));
         oldest.into_iter().chain(again).min()
     }
 
     /// Forgets later transmissions before that of the oldest one in flight.
     fn forget(&mut self) {
-        while let Some((number, at)) = self.again.front().copied() {
-            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
+        let Some(recovery) = &mut self.recovery else { return };
+        while let Some((number, at)) = recovery.again.front() {
+            let sent = number.checked_sub(self.cumulative).and_then(|place| self.sent.get(place as usize));
+            if sent.is_some_and(|sent| sent.state == State::InFlight && sent.at == *at) {
                 return;
             }
-            self.again.pop_front();
+            recovery.again.pop_front();
         }
     }
 }
@@ -201,7 +229,7 @@ impl Sending for Sender {
 
     fn write(&mut self, config: &Config, bytes: u64) {
         let (packets, last) = config.framing().numbered_packets(bytes);
-        self.earlier.push_back((self.packets, self.last));
+        self.earlier.get_or_insert_default().0.push_back((self.packets, self.last));
         self.packets = self.packets.saturating_add(packets);
         self.last = last;
     }
@@ -231,12 +259,14 @@ impl Sending for Sender {
             self.sent.pop_front();
             self.cumulative += 1;
         }
-        while self.earlier.front().is_some_and(|(end, _)| *end <= self.cumulative) {
-            self.earlier.pop_front();
+        if let Some(earlier) = &mut self.earlier {
+            while earlier.0.front().is_some_and(|(end, _)| *end <= self.cumulative) {
+                earlier.0.pop_front();
+            }
         }
         let signal = Signal { bytes, is_marked: answer.is_marked, rtt, in_flight: self.in_flight };
         if !answer.is_trimmed || bytes > 0 {
-            self.window.acknowledged(signal, now);
+            self.window.acknowledged(config, signal, now);
         }
         if answer.is_trimmed {
             self.trimmed(config, answer, signal, now);
@@ -254,8 +284,9 @@ impl Sending for Sender {
         let entropy = self.entropies.choose();
         let bytes = self.size(config, number);
         let is_again = number < self.next();
-        if is_again {
-            self.missing.pop();
+        if let Some(recovery) = self.recovery.as_mut().filter(|_| is_again) {
+            recovery.missing.pop();
+            recovery.again.push_back((number, now));
         } else {
             self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight });
         }
@@ -266,14 +297,14 @@ impl Sending for Sender {
         let attempt = sent.attempt;
         if is_again {
             self.tidy();
-            self.again.push_back((number, now));
-            if self.again.len() > 2 * self.sent.len() + 64 {
+            let transmissions = self.recovery.as_ref().map_or(0, |recovery| recovery.again.len());
+            if transmissions > 2 * self.sent.len() + 64 {
                 self.forget();
             }
         }
-        self.in_flight += u64::from(bytes);
-        self.stats.data_segments_sent += 1;
-        self.stats.retransmissions += u32::from(is_again);
+        self.in_flight += u32::from(bytes);
+        self.transmissions += 1;
+        self.retransmissions += u32::from(is_again);
         // The last packet that the window allows asks for an answer: none may follow that would lead to one.
         let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
         Some(Data { number, bytes, entropy, attempt, asks })
@@ -289,15 +320,15 @@ impl Sending for Sender {
             if at + config.rto() > now {
                 return;
             }
-            let bytes = u64::from(self.size(config, number));
+            let bytes = u32::from(self.size(config, number));
             let Some(sent) = self.sent(number) else { return };
             sent.state = State::Missing;
             let entropy = sent.entropy;
             self.in_flight -= bytes;
-            self.missing.push(Reverse(number));
-            self.window.timed_out(bytes);
+            self.recovery.get_or_insert_default().missing.push(Reverse(number));
+            self.window.timed_out(config, bytes);
             self.entropies.learn(entropy, Feedback::TimedOut, now);
-            self.stats.timeouts += 1;
+            self.timeouts += 1;
         }
     }
 
@@ -307,14 +338,25 @@ impl Sending for Sender {
     }
 
     fn stats(&self) -> Stats {
-        self.stats
+        Stats {
+            data_segments_sent: self.transmissions,
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+            ..Stats::default()
+        }
     }
 
     fn heap_bytes(&self) -> usize {
+        let recovery = self.recovery.as_ref().map_or(0, |recovery| {
+            size_of::<Recovery>()
+                + recovery.again.capacity() * size_of::<(u32, Time)>()
+                + recovery.missing.capacity() * size_of::<u32>()
+        });
+        let earlier = self.earlier.as_ref();
         self.sent.capacity() * size_of::<Sent>()
-            + self.again.capacity() * size_of::<(u32, Time)>()
-            + self.missing.capacity() * size_of::<u32>()
-            + self.earlier.capacity() * size_of::<(u32, u16)>()
+            + recovery
+            + earlier
+                .map_or(0, |earlier| size_of::<Earlier>() + earlier.0.capacity() * size_of::<(u32, u16)>())
             + self.arrivals.heap_bytes()
     }
 }

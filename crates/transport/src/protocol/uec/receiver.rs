@@ -49,35 +49,40 @@ pub struct Answer {
 /// The destination of a connection: which packets have arrived, and the answers to them.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    bytes: u64,
-    packets: u32,
     arrivals: Arrivals,
+    packets: u32,
     /// The highest number received, plus one.
     next: u32,
+    bytes: u64,
     /// Bytes of payload that have arrived, without repetitions.
     received: u64,
     /// Bytes since the last answer.
     unanswered: u64,
-    /// Whether an answer is wanted when no packet is missing any more.
-    is_asked: bool,
+    /// First transmissions that arrived, of these those below a higher number, and packets with a congestion mark.
+    first_transmissions: u32,
+    out_of_order: u32,
+    marks: u32,
     /// The entropy value of the next answer: answers take all paths in turn.
     path: u16,
-    stats: Stats,
+    /// Whether an answer is wanted when no packet is missing any more.
+    is_asked: bool,
 }
 
 impl Receiver {
     /// The destination of a flow of `bytes`, whose first answer has the entropy value `path`.
     pub fn new(config: &Config, bytes: u64, path: u16) -> Self {
         Self {
-            bytes,
-            packets: config.framing().numbered_packets(bytes).0,
             arrivals: Arrivals::default(),
+            packets: config.framing().numbered_packets(bytes).0,
             next: 0,
+            bytes,
             received: 0,
             unanswered: 0,
-            is_asked: false,
+            first_transmissions: 0,
+            out_of_order: 0,
+            marks: 0,
             path,
-            stats: Stats::default(),
+            is_asked: false,
         }
     }
 
@@ -107,10 +112,10 @@ impl Receiving for Receiver {
         let is_new = !self.arrivals.contains(number);
         let mut answers = true;
         if !is_trimmed {
-            self.stats.ecn_marks += u32::from(is_marked);
+            self.marks += u32::from(is_marked);
             if data.attempt == 0 {
-                self.stats.first_transmissions_received += 1;
-                self.stats.out_of_order += u32::from(number < self.next);
+                self.first_transmissions += 1;
+                self.out_of_order += u32::from(number < self.next);
             }
             self.next = self.next.max(number + 1);
         }
@@ -155,7 +160,12 @@ impl Receiving for Receiver {
     }
 
     fn stats(&self) -> Stats {
-        self.stats
+        Stats {
+            first_transmissions_received: self.first_transmissions,
+            out_of_order: self.out_of_order,
+            ecn_marks: self.marks,
+            ..Stats::default()
+        }
     }
 
     fn heap_bytes(&self) -> usize {

@@ -12,7 +12,7 @@ use super::config::{Config, Congestion};
 /// The bandwidth-delay product of the reference network of the constants: 100 Gbps and [`Config::REFERENCE_RTT`].
 const REFERENCE_BDP: f64 = 150_000.0;
 /// Packets between two adjustments.
-const ADJUST_PACKETS: u64 = 8;
+const ADJUST_PACKETS: f64 = 8.0;
 /// Added at each adjustment, in packets of the reference network.
 const ETA: f64 = 0.15;
 /// Increase above the target delay, per window, in packets of the reference network.
@@ -36,13 +36,13 @@ const QUICK_SHARE: f64 = 8.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     /// Bytes that are known to have arrived since the last answer.
-    pub bytes: u64,
+    pub bytes: u32,
     /// Whether the packet was marked.
     pub is_marked: bool,
     /// The round-trip time of the packet, if this transmission of it is known.
     pub rtt: Option<Duration>,
     /// Bytes in flight.
-    pub in_flight: u64,
+    pub in_flight: u32,
 }
 
 /// The window of one connection.
@@ -68,92 +68,102 @@ impl Window {
         }
     }
 
-    pub fn acknowledged(&mut self, signal: Signal, now: Time) {
+    pub fn acknowledged(&mut self, config: &Config, signal: Signal, now: Time) {
         if let Self::Nscc(nscc) = self {
-            nscc.acknowledged(signal, now);
+            nscc.acknowledged(config, signal, now);
         }
     }
 
-    pub fn trimmed(&mut self, signal: Signal, now: Time) {
+    pub fn trimmed(&mut self, config: &Config, signal: Signal, now: Time) {
         if let Self::Nscc(nscc) = self {
-            nscc.trimmed(signal, now);
+            nscc.trimmed(config, signal, now);
         }
     }
 
-    pub fn timed_out(&mut self, bytes: u64) {
+    pub fn timed_out(&mut self, config: &Config, bytes: u32) {
         if let Self::Nscc(nscc) = self {
-            nscc.timed_out(bytes);
+            nscc.timed_out(config, bytes);
         }
     }
 }
 
 /// The window by network-signalled congestion control, in bytes, and the state from which it is computed.
+///
+/// Counts of bytes have 32 bits and saturate: no sender has 4 GB in flight ([`SPAN`](super::config::SPAN)), so larger counts
+/// would not change anything.
 #[derive(Clone, Debug)]
 pub(crate) struct Nscc {
     window: f64,
-    mtu: f64,
     bits_per_second: f64,
     base_rtt: Duration,
-    target: Duration,
-    /// The bandwidth-delay product relative to the reference network's.
-    scale: f64,
     /// Mean queueing delay in picoseconds.
     delay: f64,
     /// Increases until the next adjustment, in bytes times bytes.
     increase: f64,
-    /// Bytes that arrived since the last adjustment.
-    arrived: u64,
     adjusted: Time,
     decreased: Time,
     /// Bytes acknowledged while the fabric looks idle.
     idle: f64,
-    is_idle: bool,
-    /// Quick adaptation: bytes that arrived in this period, its end, whether a packet was trimmed, and how many bytes that
-    /// were in flight are still to be ignored.
-    achieved: u64,
+    /// Quick adaptation: the end of the period, bytes that arrived in it, whether a packet was trimmed, and how many bytes
+    /// that were in flight are still to be ignored.
     period_ends: Option<Time>,
+    achieved: u32,
+    ignore: u32,
+    /// Bytes that arrived since the last adjustment.
+    arrived: u32,
     was_trimmed: bool,
-    ignore: u64,
+    is_idle: bool,
+}
+
+/// The constants of a window: the same for all senders whose links have the same rate.
+struct Constants {
+    mtu: f64,
+    target: Duration,
+    /// The bandwidth-delay product relative to the reference network's.
+    scale: f64,
 }
 
 impl Nscc {
     pub fn new(config: &Config, rate: Rate) -> Self {
-        let bits_per_second = rate.bps() as f64;
-        let (base_rtt, target) = config.delays();
         let mut nscc = Self {
             window: 0.0,
-            mtu: f64::from(config.mtu),
-            bits_per_second,
-            base_rtt,
-            target,
-            scale: bits_per_second / 8.0 * base_rtt.as_secs_f64() / REFERENCE_BDP,
+            bits_per_second: rate.bps() as f64,
+            base_rtt: config.delays().0,
             delay: 0.0,
             increase: 0.0,
-            arrived: 0,
             adjusted: Time::ZERO,
             decreased: Time::ZERO,
             idle: 0.0,
-            is_idle: false,
-            achieved: 0,
             period_ends: None,
-            was_trimmed: false,
+            achieved: 0,
             ignore: 0,
+            arrived: 0,
+            was_trimmed: false,
+            is_idle: false,
         };
-        let first = config.initial_window.map_or(f64::INFINITY, |packets| f64::from(packets) * nscc.mtu);
-        nscc.window = nscc.largest().min(first);
+        let mtu = f64::from(config.mtu);
+        let first = config.initial_window.map_or(f64::INFINITY, |packets| f64::from(packets) * mtu);
+        nscc.window = nscc.largest(mtu).min(first);
         nscc
+    }
+
+    #[inline]
+    fn constants(&self, config: &Config) -> Constants {
+        let (base_rtt, target) = config.delays();
+        let scale = self.bits_per_second / 8.0 * base_rtt.as_secs_f64() / REFERENCE_BDP;
+        Constants { mtu: config.mtu.into(), target, scale }
     }
 
     pub fn window(&self) -> u64 {
         self.window as u64
     }
 
-    fn largest(&self) -> f64 {
-        Config::largest_window(self.mtu, self.bits_per_second, self.base_rtt)
+    fn largest(&self, mtu: f64) -> f64 {
+        Config::largest_window(mtu, self.bits_per_second, self.base_rtt)
     }
 
-    fn bound(&mut self) {
-        self.window = self.window.clamp(self.mtu, self.largest());
+    fn bound(&mut self, mtu: f64) {
+        self.window = self.window.clamp(mtu, self.largest(mtu));
     }
 
     fn average(&mut self, delay: f64) {
@@ -166,71 +176,75 @@ impl Nscc {
         rtt.saturating_sub(self.base_rtt)
     }
 
-    pub fn acknowledged(&mut self, signal: Signal, now: Time) {
-        self.achieved += signal.bytes;
-        self.arrived += signal.bytes;
+    pub fn acknowledged(&mut self, config: &Config, signal: Signal, now: Time) {
+        let constants = self.constants(config);
+        let Constants { mtu, target, scale } = constants;
+        self.achieved = self.achieved.saturating_add(signal.bytes);
+        self.arrived = self.arrived.saturating_add(signal.bytes);
         self.ignore = self.ignore.saturating_sub(signal.bytes);
         let delay = match signal.rtt {
             Some(rtt) => {
                 let delay = self.queueing(rtt);
                 // A long delay without a mark has passed already.
-                let is_past = !signal.is_marked && delay > self.target;
+                let is_past = !signal.is_marked && delay > target;
                 self.average(if is_past { self.base_rtt.ps() as f64 / 4.0 } else { delay.ps() as f64 });
                 delay
             }
             None => Duration::from_ps(self.delay as u64),
         };
-        if self.adapt_quickly(false, signal.is_marked, delay, signal.in_flight, now) {
+        if self.adapt_quickly(&constants, false, signal.is_marked, delay, signal.in_flight, now) {
             return;
         }
-        let bytes = signal.bytes as f64;
-        match (signal.is_marked, delay >= self.target) {
-            (false, true) => self.increase += FAIR * self.mtu * self.scale * bytes,
-            (false, false) => self.grow(bytes, delay),
-            (true, true) => self.shrink(now),
+        let bytes = f64::from(signal.bytes);
+        match (signal.is_marked, delay >= target) {
+            (false, true) => self.increase += FAIR * mtu * scale * bytes,
+            (false, false) => self.grow(&constants, bytes, delay),
+            (true, true) => self.shrink(target, now),
             (true, false) => {}
         }
-        self.bound();
+        self.bound(mtu);
         let since = now.saturating_since(self.adjusted);
-        if self.arrived as f64 > ADJUST_PACKETS as f64 * self.mtu || since > self.base_rtt {
+        if f64::from(self.arrived) > ADJUST_PACKETS * mtu || since > self.base_rtt {
             self.window += self.increase / self.window;
             if since >= self.base_rtt {
-                self.window += ETA * self.mtu * self.scale;
+                self.window += ETA * mtu * scale;
                 self.adjusted = now;
             }
             (self.increase, self.arrived) = (0.0, 0);
-            self.bound();
+            self.bound(mtu);
         }
     }
 
     /// Increase without a mark below the target delay.
-    fn grow(&mut self, bytes: f64, delay: Duration) {
+    fn grow(&mut self, constants: &Constants, bytes: f64, delay: Duration) {
+        let Constants { mtu, target, scale } = *constants;
         if delay < IDLE {
             self.idle += bytes;
             if self.idle > self.window || self.is_idle {
                 self.is_idle = true;
-                self.window += bytes * IDLE_GROWTH * self.scale;
+                self.window += bytes * IDLE_GROWTH * scale;
                 return;
             }
         } else {
             self.idle = 0.0;
         }
         self.is_idle = false;
-        let below = self.target.saturating_sub(delay).ps() as f64 / Config::REFERENCE_RTT.ps() as f64;
-        self.increase += ALPHA * self.mtu * self.scale * below * bytes;
+        let below = target.saturating_sub(delay).ps() as f64 / Config::REFERENCE_RTT.ps() as f64;
+        self.increase += ALPHA * mtu * scale * below * bytes;
     }
 
     /// Decrease with a mark, once a round-trip time.
-    fn shrink(&mut self, now: Time) {
+    fn shrink(&mut self, target: Duration, now: Time) {
         (self.is_idle, self.idle) = (false, 0.0);
-        let target = self.target.ps() as f64;
+        let target = target.ps() as f64;
         if self.delay > target && now.saturating_since(self.decreased) > self.base_rtt {
             self.window *= (1.0 - GAMMA * (self.delay - target) / self.delay).max(FLOOR);
             self.decreased = now;
         }
     }
 
-    pub fn trimmed(&mut self, signal: Signal, now: Time) {
+    pub fn trimmed(&mut self, config: &Config, signal: Signal, now: Time) {
+        let constants = self.constants(config);
         self.ignore = self.ignore.saturating_sub(signal.bytes);
         if let Some(rtt) = signal.rtt {
             self.queueing(rtt);
@@ -238,39 +252,44 @@ impl Nscc {
         // The queue that trims is about a bandwidth-delay product long.
         self.average(self.base_rtt.ps() as f64);
         self.was_trimmed = true;
-        if !self.adapt_quickly(true, true, Duration::ZERO, signal.in_flight, now) {
-            self.window -= signal.bytes as f64;
-            self.bound();
+        if !self.adapt_quickly(&constants, true, true, Duration::ZERO, signal.in_flight, now) {
+            self.window -= f64::from(signal.bytes);
+            self.bound(constants.mtu);
         }
     }
 
-    pub fn timed_out(&mut self, bytes: u64) {
-        self.window -= bytes as f64;
-        self.bound();
+    pub fn timed_out(&mut self, config: &Config, bytes: u32) {
+        self.window -= f64::from(bytes);
+        self.bound(config.mtu.into());
     }
 
     /// Adapts quickly if enough was lost or delayed. Returns whether that changed the window, or an answer is to be
     /// ignored.
     fn adapt_quickly(
         &mut self,
+        constants: &Constants,
         is_loss: bool,
         is_marked: bool,
         delay: Duration,
-        in_flight: u64,
+        in_flight: u32,
         now: Time,
     ) -> bool {
+        let Constants { mtu, target, .. } = *constants;
         let mut is_done = self.ignore > 0 && is_marked;
         if !is_done && self.period_ends.is_none_or(|end| now > end) {
-            let is_bad = is_loss || self.was_trimmed || delay.ps() > QUICK_DELAY * self.target.ps();
-            if self.period_ends.is_some() && is_bad && (self.achieved as f64) < self.largest() / QUICK_SHARE {
-                self.window = self.window.min(self.achieved as f64);
-                self.bound();
+            let is_bad = is_loss || self.was_trimmed || delay.ps() > QUICK_DELAY * target.ps();
+            if self.period_ends.is_some()
+                && is_bad
+                && f64::from(self.achieved) < self.largest(mtu) / QUICK_SHARE
+            {
+                self.window = self.window.min(f64::from(self.achieved));
+                self.bound(mtu);
                 self.ignore = in_flight;
                 self.was_trimmed = false;
                 is_done = true;
             }
             self.achieved = 0;
-            self.period_ends = Some(now + self.base_rtt + self.target);
+            self.period_ends = Some(now + self.base_rtt + target);
         }
         if is_done {
             (self.increase, self.arrived) = (0.0, 0);
@@ -293,7 +312,11 @@ mod tests {
         for _ in 0..packets {
             now += Duration::from_ns(500);
             let rtt = Some(Duration::from_us(rtt));
-            nscc.acknowledged(Signal { bytes: 4096, is_marked, rtt, in_flight: 40_000 }, now);
+            nscc.acknowledged(
+                &Config::default(),
+                Signal { bytes: 4096, is_marked, rtt, in_flight: 40_000 },
+                now,
+            );
         }
         now
     }
@@ -340,9 +363,9 @@ mod tests {
     fn a_trimmed_packet_takes_its_bytes_from_the_window() {
         let mut nscc = nscc();
         let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
-        nscc.trimmed(signal, Time::ZERO + Duration::from_us(20));
+        nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(20));
         assert_eq!(nscc.window(), 225_000 - 4096);
-        nscc.timed_out(4096);
+        nscc.timed_out(&Config::default(), 4096);
         assert_eq!(nscc.window(), 225_000 - 2 * 4096);
     }
 
@@ -350,12 +373,12 @@ mod tests {
     fn an_incast_makes_the_window_what_arrived_in_a_period() {
         let mut nscc = nscc();
         let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
-        nscc.trimmed(signal, Time::ZERO + Duration::from_us(20));
+        nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(20));
         nscc.achieved = 8192;
-        nscc.trimmed(signal, Time::ZERO + Duration::from_us(50));
+        nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(50));
         assert_eq!(nscc.window(), 8192);
         // Packets in flight at that time are ignored.
-        nscc.trimmed(signal, Time::ZERO + Duration::from_us(51));
+        nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(51));
         assert_eq!(nscc.window(), 8192);
     }
 
@@ -364,7 +387,7 @@ mod tests {
         let mut nscc = nscc();
         for at in 0..1000 {
             let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 0 };
-            nscc.trimmed(signal, Time::ZERO + Duration::from_us(at));
+            nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(at));
         }
         assert_eq!(nscc.window(), 4096);
         answers(&mut nscc, Duration::from_us(1000), 10_000, false, 12);
