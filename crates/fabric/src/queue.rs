@@ -187,6 +187,7 @@ impl<'de> Deserialize<'de> for QueueSpec {
 
 /// The queue of a packet among `queues`, by its DSCP's class selector (RFC 2474, section 4.2.2): selector 0 goes to the
 /// last queue, each higher one to the queue before; selectors beyond the number of queues share queue 0, the most urgent.
+#[inline]
 pub fn class_of(traffic_class: u8, queues: usize) -> usize {
     let selector = usize::from(traffic_class >> 5);
     (7 - selector).saturating_sub(8_usize.saturating_sub(queues)).min(queues - 1)

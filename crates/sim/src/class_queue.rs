@@ -78,6 +78,8 @@ pub struct ClassQueue {
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: u8,
     served: bool,
+    /// The queues that are not empty, one bit each.
+    ready: u8,
     clock: TxClock,
     /// The sum of the transmission times of all waiting packets.
     time: Duration,
@@ -100,6 +102,7 @@ impl ClassQueue {
             scheduler: spec.scheduler,
             turn: 0,
             served: false,
+            ready: 0,
             packets: 0,
             bytes: 0,
             clock: TxClock::new(rate),
@@ -131,6 +134,7 @@ impl ClassQueue {
     }
 
     /// Bytes and packets that wait in a queue.
+    #[inline(always)]
     pub fn of(&self, class: usize) -> (u64, u32) {
         let class = &self.classes[class];
         (class.bytes, class.packets.len() as u32)
@@ -164,16 +168,19 @@ impl ClassQueue {
     }
 
     /// Appends a packet to a queue.
+    #[inline]
     pub fn push(&mut self, class: usize, waiting: Waiting) {
         let queue = &mut self.classes[class];
         queue.packets.push_back(waiting);
         queue.bytes += u64::from(waiting.wire_bytes);
+        self.ready |= 1 << class;
         self.bytes += u64::from(waiting.wire_bytes);
         self.packets += 1;
         self.time += self.clock.tx_time(waiting.wire_bytes);
     }
 
     /// Removes the first packet of a queue.
+    #[inline]
     pub fn take_first(&mut self, class: usize) -> Option<Waiting> {
         self.remove(class, |packets| {
             let waiting = packets.pop_front();
@@ -186,7 +193,7 @@ impl ClassQueue {
     }
 
     /// Removes the packet of a queue that `take` takes.
-    #[inline]
+    #[inline(always)]
     fn remove(
         &mut self,
         class: usize,
@@ -195,6 +202,9 @@ impl ClassQueue {
         let queue = &mut self.classes[class];
         let waiting = take(&mut queue.packets)?;
         queue.bytes -= u64::from(waiting.wire_bytes);
+        if queue.packets.is_empty() {
+            self.ready &= !(1 << class);
+        }
         self.bytes -= u64::from(waiting.wire_bytes);
         self.packets -= 1;
         self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
@@ -212,17 +222,13 @@ impl ClassQueue {
     }
 
     /// The queue that sends next, unless it is one of the `paused` ones, one bit each.
+    #[inline(always)]
     pub fn next(&mut self, paused: u8) -> Option<usize> {
-        let sends = |class: usize, queue: &Class| paused >> class & 1 == 0 && !queue.packets.is_empty();
-        match self.scheduler {
-            Scheduler::StrictPriority => {
-                self.classes.iter().enumerate().position(|(class, queue)| sends(class, queue))
-            }
-            Scheduler::Drr => {
-                let is_any = self.classes.iter().enumerate().any(|(class, queue)| sends(class, queue));
-                is_any.then(|| self.next_of_round(paused))
-            }
-        }
+        let ready = self.ready & !paused;
+        (ready != 0).then(|| match self.scheduler {
+            Scheduler::StrictPriority => ready.trailing_zeros() as usize,
+            Scheduler::Drr => self.next_of_round(paused),
+        })
     }
 
     /// The next queue of the rounds; one of those that are not paused has a packet.

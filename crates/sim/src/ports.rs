@@ -87,11 +87,13 @@ impl Ports {
     }
 
     /// The port of a link, if it is served.
+    #[inline(always)]
     pub fn get(&self, link: u32) -> Option<&ServedPort> {
         self.ports.get(link as usize)?.as_ref()
     }
 
     /// The port of a link, if it is served.
+    #[inline(always)]
     pub fn get_mut(&mut self, link: u32) -> Option<&mut ServedPort> {
         self.ports.get_mut(link as usize)?.as_mut()
     }
@@ -141,10 +143,8 @@ impl Ports {
         mark: impl FnOnce(&mut Header),
     ) -> Option<(Waiting, Option<u32>)> {
         let (port, accounts) = self.with_accounts(link)?;
-        let class = port.next_queue()?;
-        let marks = port.draw_mark_leaving(class);
-        let waiting = port.queues.take_first(class)?;
-        if marks {
+        let (waiting, is_drawn) = port.take_next()?;
+        if is_drawn {
             mark(&mut packets.get_mut(waiting.packet).header);
         }
         Some((waiting, accounts.refund(&Deposit::of(port, &waiting))))

@@ -29,6 +29,7 @@ impl Marking {
     }
 
     /// Draws whether a packet gets a mark when this much is queued.
+    #[inline(always)]
     pub fn draw_mark(&mut self, bytes: u64, packets: u32) -> bool {
         let queued = |limit: Limit| match limit {
             Limit::Packets(_) => u64::from(packets),

@@ -38,6 +38,25 @@ pub enum Service {
     Coupled,
 }
 
+/// The limit of a queue.
+struct Room {
+    bytes: u64,
+    packets: u32,
+}
+
+impl Room {
+    /// No limit.
+    const ANY: Self = Self { bytes: u64::MAX, packets: u32::MAX };
+
+    const fn of(limit: Limit) -> Self {
+        match limit {
+            Limit::Packets(packets) => Self { packets, ..Self::ANY },
+            Limit::Bytes(bytes) => Self { bytes, ..Self::ANY },
+            Limit::Unlimited => Self::ANY,
+        }
+    }
+}
+
 /// One port and its line; the fields that every packet needs come first.
 #[repr(C, align(64))]
 pub struct ServedPort {
@@ -56,9 +75,9 @@ pub struct ServedPort {
     pub queues: ClassQueue,
     /// The place of the switch's buffer, if its queues share one.
     pub buffer: Option<usize>,
-    /// The limits of the most urgent queue, which cut packets join, and of each other queue; `None` at a host whose
-    /// link has flow control, where packets wait in its memory.
-    limits: [Option<Limit>; 2],
+    /// The limits of the most urgent queue, which cut packets join, and of each other queue; none at a host whose link has
+    /// flow control, where packets wait in its memory.
+    limits: [Room; 2],
     marking: Option<Marking>,
     /// Draws which packet is cut, if any is.
     trims: Option<Stream>,
@@ -89,7 +108,7 @@ impl ServedPort {
             line_busy: false,
             buffer,
             is_at_switch: !is_at_host,
-            limits: [urgent, spec.limit].map(|limit| Some(limit).filter(|_| is_limited)),
+            limits: [urgent, spec.limit].map(|limit| if is_limited { Room::of(limit) } else { Room::ANY }),
             lossless: lossless_queues(spec),
             marking: Marking::new(spec, seed, id),
             trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
@@ -101,11 +120,13 @@ impl ServedPort {
     }
 
     /// The queue of a packet.
+    #[inline(always)]
     pub fn class_of(&self, header: &Header) -> usize {
         class_of(header.traffic_class, self.queues.count())
     }
 
     /// The queue of a packet for which its switch has chosen queue `chosen`, or has left the choice to the port with 0.
+    #[inline(always)]
     pub fn class_for(&self, header: &Header, chosen: u8) -> usize {
         match chosen {
             0 => self.class_of(header),
@@ -114,13 +135,11 @@ impl ServedPort {
     }
 
     /// Whether a packet fits the limit of a queue.
+    #[inline(always)]
     pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
         let (bytes, packets) = self.queues.of(class);
-        self.limits[usize::from(class > 0)].is_none_or(|limit| match limit {
-            Limit::Packets(limit) => packets < limit,
-            Limit::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
-            Limit::Unlimited => true,
-        })
+        let room = &self.limits[usize::from(class > 0)];
+        bytes + u64::from(wire_bytes) <= room.bytes && packets < room.packets
     }
 
     /// Whether packets of this queue are never dropped.
@@ -129,6 +148,7 @@ impl ServedPort {
     }
 
     /// Draws whether a packet that joins this queue gets a mark, before it has joined.
+    #[inline(always)]
     pub fn draw_mark_joining(&mut self, class: usize) -> bool {
         let (bytes, packets) = self.queues.of(class);
         let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Enqueue);
@@ -136,6 +156,7 @@ impl ServedPort {
     }
 
     /// Draws whether a packet that leaves this queue gets a mark, before it has left.
+    #[inline(always)]
     pub fn draw_mark_leaving(&mut self, class: usize) -> bool {
         let (bytes, packets) = self.queues.of(class);
         let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Dequeue);
@@ -162,7 +183,16 @@ impl ServedPort {
         self.counters.pause_frames += 1;
     }
 
+    /// Removes the packet that the port sends next; returns it, and whether a mark is drawn for it.
+    #[inline(always)]
+    pub fn take_next(&mut self) -> Option<(Waiting, bool)> {
+        let class = self.next_queue()?;
+        let is_drawn = self.draw_mark_leaving(class);
+        Some((self.queues.take_first(class)?, is_drawn))
+    }
+
     /// The queue that sends next, if one may.
+    #[inline(always)]
     pub fn next_queue(&mut self) -> Option<usize> {
         self.queues.next(self.paused)
     }

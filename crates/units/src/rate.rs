@@ -77,6 +77,12 @@ impl TxClock {
         u64::try_from(ps).map_or(Duration::MAX, Duration::from_ps)
     }
 
+    /// Whether [`TxClock::bytes_in`] is more than `bytes` for this span; without a division.
+    #[inline]
+    pub fn sends_more_in(self, span: Duration, bytes: u64) -> bool {
+        u128::from(span.ps()) << 10 > u128::from(self.0.max(1)) * u128::from(bytes)
+    }
+
     /// How many bytes the link sends in `span`, rounded up.
     #[inline]
     pub fn bytes_in(self, span: Duration) -> Bytes {
@@ -129,5 +135,23 @@ mod tests {
     fn a_dead_link_never_finishes_and_nothing_overflows() {
         assert_eq!(Rate::from_bps(0).tx_time(Bytes(1)), Duration::MAX);
         assert!(TxClock::new(Rate::from_bps(0)).tx_time(1 << 19).ps() > Duration::from_secs(3600).ps());
+    }
+
+    #[test]
+    fn a_span_is_compared_with_bytes_as_if_it_were_converted() {
+        for bps in [0, 1, 3_000_000_000, 100_000_000_000, 1_600_000_000_000] {
+            let clock = TxClock::new(Rate(bps));
+            for ps in [0, 1, 79, 80, 81, 2667, 1 << 40, 1 << 60] {
+                let span = Duration::from_ps(ps);
+                let exact = clock.bytes_in(span).0;
+                for bytes in [0, exact.saturating_sub(1), exact, exact.saturating_add(1), u64::MAX] {
+                    assert_eq!(
+                        clock.sends_more_in(span, bytes),
+                        exact > bytes,
+                        "{bps} bps, {ps} ps, {bytes} B"
+                    );
+                }
+            }
+        }
     }
 }

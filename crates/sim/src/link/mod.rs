@@ -64,6 +64,7 @@ impl Links {
     }
 
     /// When the line becomes free.
+    #[inline(always)]
     pub fn busy_until(&self, link: u32) -> Time {
         self.links[link as usize].busy_until
     }
@@ -74,6 +75,7 @@ impl Links {
     }
 
     /// The length on the wire of an IP packet.
+    #[inline(always)]
     pub fn wire_bytes(&self, link: u32, ip_bytes: u16) -> u32 {
         self.links[link as usize].wire_bytes(ip_bytes)
     }
@@ -82,6 +84,17 @@ impl Links {
     #[inline]
     pub fn backlog(&self, link: u32, now: Time) -> Bytes {
         self.links[link as usize].backlog(now)
+    }
+
+    /// The longest backlog, `longest` so far, if at `now` these bytes wait besides the rest of the packet on the wire.
+    #[inline(always)]
+    pub fn longest_with(&self, link: u32, now: Time, waiting: Bytes, longest: Bytes) -> Bytes {
+        let at = &self.links[link as usize];
+        let rest = at.backlog_time(now);
+        match longest.0.checked_sub(waiting.0) {
+            Some(more) if !at.clock.sends_more_in(rest, more) => longest,
+            _ => at.clock.bytes_in(rest) + waiting,
+        }
     }
 
     /// Bytes not yet sent at `now` if packets that take this time wait for the line.

@@ -3,6 +3,7 @@
 
 mod changes;
 mod events;
+mod independent;
 mod occupancy;
 mod removal;
 mod sending;

@@ -5,6 +5,7 @@ use weft_switching::DropReason;
 use super::{Crossing, Network, mark};
 use crate::line::Offer;
 use crate::packet::{Bound, PacketId};
+use crate::served_port::Service;
 use crate::trace::TraceEvent;
 
 impl Network<'_> {
@@ -55,32 +56,42 @@ impl Network<'_> {
         if !self.links.is_up(link) {
             return self.refuse(link, packet, DropReason::LinkDown);
         }
-        let header = &self.packets.get(packet).header;
-        if let Some(gray) = self.grays.get_mut(&link)
-            && let Some(reason) = gray.draw_loss(header)
-        {
-            let event = gray.event_of(reason);
-            self.drop_because(Err(self.id(link)), packet, reason, Some(event));
+        if !self.grays.is_empty() && self.is_lost_at_random(link, packet) {
             return false;
         }
-        if self.ports.get(link).is_none() {
-            let header = &mut self.packets.get_mut(packet).header;
-            match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
-                Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
-                Offer::Leaves(arrival) => self.leave(link, arrival, packet),
-                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull),
-                Offer::Queued | Offer::Refused => {}
-            }
-            return true;
+        let lost = match self.ports.get(link).map(|port| port.service) {
+            Some(Service::Coupled) => self.send_coupled(link, packet),
+            Some(Service::Lazy | Service::Timed) => self.send_independent(link, packet),
+            None => return self.send_checked(link, bound),
+        };
+        lost.is_none_or(|lost| {
+            let is_it = lost == packet;
+            self.refuse(link, lost, DropReason::QueueFull);
+            !is_it
+        })
+    }
+
+    /// Whether a link that loses packets loses this one.
+    #[cold]
+    fn is_lost_at_random(&mut self, link: u32, packet: PacketId) -> bool {
+        let Some(gray) = self.grays.get_mut(&link) else { return false };
+        let Some(reason) = gray.draw_loss(&self.packets.get(packet).header) else { return false };
+        let event = gray.event_of(reason);
+        self.drop_because(Err(self.id(link)), packet, reason, Some(event));
+        true
+    }
+
+    /// [`Network::send`] for a FIFO port of a link that loses packets.
+    #[cold]
+    fn send_checked(&mut self, link: u32, bound: Bound) -> bool {
+        let header = &mut self.packets.get_mut(bound.packet).header;
+        match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
+            Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
+            Offer::Leaves(arrival) => self.leave(link, arrival, bound.packet),
+            Offer::Full => return self.refuse(link, bound.packet, DropReason::QueueFull),
+            Offer::Queued | Offer::Refused => {}
         }
-        match self.send_served(link, packet) {
-            None => true,
-            Some(lost) => {
-                let is_it = lost == packet;
-                self.refuse(link, lost, DropReason::QueueFull);
-                !is_it
-            }
-        }
+        true
     }
 
     #[cold]

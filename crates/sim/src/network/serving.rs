@@ -1,37 +1,38 @@
-//! How [`Network`] serves ports whose packets wait until the line is free, and pauses them.
+//! How [`Network`] serves ports whose packets wait until the line is free, and pauses them. Ports that do not depend on
+//! others: `independent.rs`.
 
 use weft_switching::Header;
 use weft_units::{Duration, Time};
 
 use super::{Network, mark};
 use crate::deposit::Deposit;
-use crate::line::{FarEnd, Offer, line_port};
-use crate::packet::{Bound, PacketId};
+use crate::joining::Joined;
+use crate::line::line_port;
+use crate::packet::PacketId;
 use crate::pfc::paused_by;
 use crate::served_port::Service;
 
 impl Network<'_> {
-    /// A packet reaches a served port. Returns the packet for which there is no space, if any.
-    #[inline]
-    pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
-        // Served before it: those whose turn came by now, now included.
-        let has_served = self.serve_before(link, self.now + Duration::PICOSECOND);
+    /// A packet reaches a coupled port. Returns the packet for which there is no space, if any.
+    #[inline(never)]
+    pub(super) fn send_coupled(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         let chosen_queue = self.ports.chosen_queue;
         let port = self.ports.get_mut(link)?;
-        let (is_first, is_coupled) = (port.queues.is_empty(), port.service == Service::Coupled);
-        let is_busy = match port.service {
-            Service::Coupled => {
-                let class = port.class_for(&self.packets.get(packet).header, chosen_queue);
-                port.line_busy || port.paused() >> class & 1 == 1
-            }
-            Service::Lazy | Service::Timed => self.links.busy_until(link) > self.now,
-        };
-        if !is_busy {
-            let wire_bytes = self.links.wire_bytes(link, self.packets.get(packet).header.ip_bytes);
+        let header = &self.packets.get(packet).header;
+        let class = port.class_for(header, chosen_queue);
+        if !port.line_busy && port.paused() >> class & 1 == 0 {
+            let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
             self.put_on_line(link, packet, wire_bytes, self.now);
             return None;
         }
-        port.longest = port.longest.max(self.links.backlog(link, self.now) + port.queues.bytes());
+        port.longest = self.links.longest_with(link, self.now, port.queues.bytes(), port.longest);
+        let joined = self.join(link, packet);
+        joined.charged.into_iter().flatten().for_each(|from| self.announce(from));
+        joined.lost
+    }
+
+    /// A packet that has to wait joins a queue of its port, is cut or finds no space.
+    pub(super) fn join(&mut self, link: u32, packet: PacketId) -> Joined {
         let links = &self.links;
         let wire = |header: &Header| links.wire_bytes(link, header.ip_bytes);
         let joined = self.ports.push(link, packet, &mut self.packets, wire, mark);
@@ -41,28 +42,15 @@ impl Network<'_> {
         if joined.lost.is_some() {
             self.links.count_drop(link);
         }
-        if has_served || is_first {
-            self.time_line(link);
-        }
-        if is_coupled {
-            joined.charged.into_iter().flatten().for_each(|from| self.announce(from));
-        }
-        joined.lost
+        joined
     }
 
-    /// Puts a packet on the line of a served port, which is free at `at`.
+    /// Puts a packet on the line of a coupled port, which is free at `at`.
     #[inline(always)]
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32, at: Time) {
         self.ports.accounts.record_link(link, packet);
-        let offer = self.links.push(link, at, Bound::undecided(packet), wire_bytes);
-        match offer {
-            Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
-            Offer::Leaves(arrival) => self.leave(link, arrival, packet),
-            _ => {}
-        }
-        if let Some(port) = self.ports.get_mut(link)
-            && port.service == Service::Coupled
-        {
+        self.put_on_link(link, packet, wire_bytes, at);
+        if let Some(port) = self.ports.get_mut(link) {
             port.line_busy = true;
             self.set_line(link, self.links.busy_until(link));
         }
@@ -74,16 +62,6 @@ impl Network<'_> {
             return self.rounds.note_sender(link, free);
         }
         self.queue.set(self.links.count() + link, line_port(self.fabric, self.id(link)), free);
-    }
-
-    /// Sets when a timed port is served next, if packets wait; in rounds, also when the next choice of a lazy one is due.
-    pub fn time_line(&mut self, link: u32) {
-        let next = self.next_choice(link).unwrap_or(Time::MAX);
-        match self.ports.get(link).map(|port| port.service) {
-            Some(Service::Timed) => self.set_line(link, next),
-            Some(Service::Lazy) if self.rounds.is_on() => self.rounds.note_sender(link, next),
-            _ => {}
-        }
     }
 
     /// The line of a served port becomes free. A coupled port sends a pause frame that is due, or the scheduler's next
@@ -106,76 +84,7 @@ impl Network<'_> {
         true
     }
 
-    /// Serves the packets of a port that is not coupled whose turn came before `end`; returns whether there were any.
-    #[inline(always)]
-    pub fn serve_before(&mut self, link: u32, end: Time) -> bool {
-        let mut has_served = false;
-        while let Some(free) = self.next_choice(link)
-            && free < end
-            && self.send_next(link, free)
-        {
-            has_served = true;
-        }
-        has_served
-    }
-
-    /// When a port that is not coupled chooses the next packet, if any waits.
-    #[inline(always)]
-    fn next_choice(&self, link: u32) -> Option<Time> {
-        let port = self.ports.get(link)?;
-        (port.service != Service::Coupled && !port.queues.is_empty()).then(|| self.links.busy_until(link))
-    }
-
-    /// Serves the packets of all ports that are not coupled whose turn came before `end`: they are to be looked at.
-    pub fn serve_all_before(&mut self, end: Time) {
-        if self.ports.is_empty() {
-            return;
-        }
-        for link in 0..self.links.count() {
-            if self.serve_before(link, end) {
-                self.time_line(link);
-            }
-        }
-    }
-
-    /// Serves the packets of a switch's ports whose turn came before `end`; returns when the first of those left is due.
-    pub fn serve_switch_before(&mut self, switch: usize, end: Time) -> Time {
-        let mut next = Time::MAX;
-        if self.ports.is_empty() {
-            return next;
-        }
-        for link in self.rounds.layout.outgoing(switch) {
-            self.serve_before(link, end);
-            next = next.min(self.next_choice(link).unwrap_or(Time::MAX));
-        }
-        next
-    }
-
-    /// Removes the packet that has arrived over a link, as [`Links::arrive`] does. If it was the last one there, a lazy
-    /// port sends first: the next arrival is known.
-    ///
-    /// [`Links::arrive`]: crate::link::Links::arrive
-    #[inline(always)]
-    pub fn arrive(&mut self, link: u32) -> (Bound, Time, FarEnd, u16) {
-        let (bound, next, far_end, far_port) = self.links.arrive(link);
-        // A comparison of `next` here would turn the choice in `Links::arrive` into a branch that is mispredicted: fabrics
-        // without such ports lost 7 %.
-        let next = if self.has_lazy { self.refill(link, next) } else { next };
-        (bound, next, far_end, far_port)
-    }
-
-    /// The next arrival over a link: `next` or, if the link is empty ([`Time::MAX`]), the first packet that its port sends.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, link: u32, next: Time) -> Time {
-        if next < Time::MAX {
-            return next;
-        }
-        self.serve_before(link, self.now + Duration::PICOSECOND);
-        self.links.first_arrival(link)
-    }
-
-    /// Sends the next packet of a port whose line is free at `at`; returns whether there was one.
+    /// Sends the next packet of a coupled port whose line is free at `at`; returns whether there was one.
     #[inline(never)]
     fn send_next(&mut self, link: u32, at: Time) -> bool {
         let mut is_marked = false;
