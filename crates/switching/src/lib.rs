@@ -8,9 +8,10 @@
 //! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
 //! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`],
 //! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`conweave`], [`hedera`] and [`tag_forward`] in
-//! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`exploring`], [`hello`]
-//! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
-//! command line, the scenario schema and the documentation read the list. Schemes of hosts are in [`host`].
+//! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`],
+//! [`exploring`], [`hello`] and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a
+//! simulation can run. The command line, the scenario schema and the documentation read the list. Schemes of hosts are in
+//! [`host`]. [`loop_guard`] is for real networks: cables of a simulated fabric are known.
 
 mod action;
 mod actions;
@@ -49,6 +50,7 @@ mod index;
 mod least_loaded;
 pub mod letflow;
 mod link_load;
+pub mod loop_guard;
 mod nearest_first;
 pub mod over;
 mod path_reports;

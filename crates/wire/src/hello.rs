@@ -3,17 +3,11 @@
 
 use core::fmt;
 
-use crate::ethernet::MIN_FRAME;
-use crate::key::SIGNATURE_LEN;
-use crate::writer::Writer;
+use crate::signed::{self, Signed};
 use crate::{Echo, Error, EtherType, Ethernet, Key, Mac, SwitchId};
 
 /// The supported version of Hello.
 const VERSION: u8 = 1;
-/// Length before the signature.
-const LEN: usize = 28;
-/// The flag of a signed Hello.
-const AUTHENTICATED: u8 = 1;
 /// The flag of a Hello with an echo.
 const ECHOES: u8 = 2;
 
@@ -36,8 +30,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Writes the frame from the port with the address `source`, padded to [`MIN_FRAME`] and signed if
-    /// there is a key; returns its length.
+    /// Writes the frame from the port with the address `source`, signed if there is a key; returns its length.
     ///
     /// # Errors
     /// [`Error::Buffer`].
@@ -48,33 +41,15 @@ impl Hello {
         key: Option<&Key>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let mut writer = Writer::new(out, MIN_FRAME)?;
-        let payload = self.payload(key.is_some());
-        writer.put(&Mac::HELLO.0);
-        writer.put(&source.0);
-        writer.put(&ethertype.0.to_be_bytes());
-        writer.put(&payload);
-        if let Some(key) = key {
-            writer.put(&key.sign(&payload));
-        }
-        Ok(MIN_FRAME)
-    }
-
-    /// The payload up to the signature.
-    fn payload(&self, authenticated: bool) -> [u8; LEN] {
-        let mut payload = [0; LEN];
-        payload[0] = VERSION;
-        payload[1] = if authenticated { AUTHENTICATED } else { 0 };
+        let mut payload = signed::payload(VERSION, self.switch, self.port);
         if let Some(echo) = self.echo {
-            payload[1] |= ECHOES;
+            payload[1] = ECHOES;
             payload[18..20].copy_from_slice(&echo.0.to_be_bytes());
         }
         payload[2] = self.tier;
         payload[4..8].copy_from_slice(&self.hold_ms.to_be_bytes());
-        payload[8..16].copy_from_slice(&self.switch.0.to_be_bytes());
-        payload[16..18].copy_from_slice(&self.port.to_be_bytes());
         payload[20..28].copy_from_slice(&self.sequence.to_be_bytes());
-        payload
+        signed::write([Mac::HELLO, source], ethertype, payload, key, out)
     }
 }
 
@@ -94,8 +69,7 @@ impl fmt::Display for Hello {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HelloFrame<'a> {
     ethernet: Ethernet<'a>,
-    payload: &'a [u8; LEN],
-    signature: Option<&'a [u8; SIGNATURE_LEN]>,
+    signed: Signed<'a>,
 }
 
 impl<'a> HelloFrame<'a> {
@@ -108,16 +82,7 @@ impl<'a> HelloFrame<'a> {
         if ethernet.destination() != Mac::HELLO {
             return Err(Error::Destination(ethernet.destination()));
         }
-        let short = |need| Error::Short { need, have: ethernet.payload().len() };
-        let (payload, behind): (&[u8; LEN], _) = ethernet.payload().split_first_chunk().ok_or(short(LEN))?;
-        if payload[0] != VERSION {
-            return Err(Error::Version(payload[0]));
-        }
-        let signature = match payload[1] & AUTHENTICATED {
-            0 => None,
-            _ => Some(behind.first_chunk().ok_or(short(LEN + SIGNATURE_LEN))?),
-        };
-        Ok(Self { ethernet, payload, signature })
+        Ok(Self { ethernet, signed: Signed::parse(ethernet.payload(), VERSION)? })
     }
 
     /// Its Ethernet header.
@@ -127,12 +92,13 @@ impl<'a> HelloFrame<'a> {
 
     /// Its content, not necessarily authentic: see [`HelloFrame::verify`].
     pub const fn hello(&self) -> Hello {
-        let p = self.payload;
+        let p = self.signed.payload;
+        let (switch, port) = signed::sender(p);
         Hello {
             tier: p[2],
             hold_ms: u32::from_be_bytes([p[4], p[5], p[6], p[7]]),
-            switch: SwitchId(u64::from_be_bytes([p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]])),
-            port: u16::from_be_bytes([p[16], p[17]]),
+            switch,
+            port,
             sequence: u64::from_be_bytes([p[20], p[21], p[22], p[23], p[24], p[25], p[26], p[27]]),
             echo: if p[1] & ECHOES == 0 { None } else { Some(Echo(u16::from_be_bytes([p[18], p[19]]))) },
         }
@@ -140,7 +106,7 @@ impl<'a> HelloFrame<'a> {
 
     /// Whether it has a signature.
     pub const fn is_authenticated(&self) -> bool {
-        self.signature.is_some()
+        self.signed.is_authenticated()
     }
 
     /// Verifies that the sender has `key`. A replayed Hello passes too: the sequence number reveals it.
@@ -148,8 +114,7 @@ impl<'a> HelloFrame<'a> {
     /// # Errors
     /// [`Error::Unsigned`] and [`Error::Signature`].
     pub fn verify(&self, key: &Key) -> Result<(), Error> {
-        let signature = self.signature.ok_or(Error::Unsigned)?;
-        if key.verify(self.payload, signature) { Ok(()) } else { Err(Error::Signature) }
+        self.signed.verify(key)
     }
 }
 

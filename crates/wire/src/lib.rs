@@ -2,7 +2,7 @@
 //!
 //! This crate parses ordinary frames for switches ([`Ethernet`], [`Arp`], [`Ip`], [`Neighbor`], [`TcpFrame`],
 //! [`Udp`]), TCP options for controllers ([`TcpOption`], [`mptcp`]), and the two protocols between Weft's
-//! switches: [`Hello`] and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]). `docs/wire-format.md` specifies
+//! switches: [`Hello`] with [`Probe`], and Path frames ([`PathHeader`], [`wrap`], [`unwrap`]). `docs/wire-format.md` specifies
 //! those two for other implementations; `vectors.json` in this crate has test frames, `captures.json` Multipath
 //! TCP connections. [`openflow`] has the messages between a controller and its switches.
 //!
@@ -42,6 +42,8 @@ pub mod mptcp;
 pub mod openflow;
 mod path;
 mod path_type;
+mod probe;
+mod signed;
 mod switch_id;
 mod tag;
 mod tcp;
@@ -68,6 +70,7 @@ pub use key::{Key, SIGNATURE_LEN};
 pub use mac::{Mac, MalformedMac};
 pub use path::{PATH_HEADER_LEN, PathFrame, PathHeader, count_hop, unwrap, wrap};
 pub use path_type::PathType;
+pub use probe::{Probe, ProbeFrame};
 pub use switch_id::SwitchId;
 pub use tag::{TAG_LEN, Tag, TagWidth, TaggedFrame, UnknownWidth, pop_tag, push_tag};
 pub use tcp::Tcp;

@@ -6,6 +6,7 @@ mod explore;
 mod flowcut;
 mod hosts;
 mod hula;
+mod loop_guard;
 mod paths;
 mod registry;
 mod spanning_tree;
