@@ -7,7 +7,7 @@
 
 #include "counters.h"
 
-/* Hellos are accepted from every port; other frames that only switches may send, from fabric ports. */
+/* Hellos and probes are accepted from every port; other frames that only switches may send, from fabric ports. */
 static __always_inline enum reason refuses(const struct frame *f)
 {
 	if (f->kind == HELLO || is_fabric(f->port, f->now))
@@ -24,10 +24,11 @@ static __always_inline bool is_for_machine(const struct frame *f)
 	return is_link_local(f->dst) && !is_control(f);
 }
 
-/* Passes Hellos to the daemon, from ports that may become fabric ports. */
+/* Passes Hellos to the daemon, from ports that may become fabric ports, and probes, which are sent to all stations, from
+ * every port (crates/switching/src/loop_guard.rs). */
 static __always_inline int on_hello(const struct frame *f)
 {
 	struct port *port = port_at(f->port);
 
-	return port && port->may_be_fabric ? consume(TC_ACT_OK) : drop(f, UNTRUSTED);
+	return port && (port->may_be_fabric || f->dst == BROADCAST) ? consume(TC_ACT_OK) : drop(f, UNTRUSTED);
 }

@@ -4,6 +4,8 @@
 //! that are not fabric ports therefore send probes to all stations: a switch drops a probe from a host port, but a bridge or
 //! hub behind that port forwards it. A switch that receives a probe on a host port knows that the port leads to another one.
 //!
+//! A port that is idle sends few probes, and one that receives many frames, which may be circling, some more.
+//!
 //! Both ends receive probes of one another, and exactly one must block. The greater [`End`] does, at once. The lesser end
 //! answers, so that it is heard, and blocks only if the greater one does not say soon that it is blocked: an end that hears
 //! nothing would never block. Of several ends behind one bridge, the least alone forwards.
@@ -14,6 +16,10 @@
 
 /// Time between two probes of a port that is up for longer than a second, which all ports send together.
 pub const INTERVAL: u64 = 250 * MS;
+/// Time between two looks at the frames that a port has received.
+pub const LOOK: u64 = 50 * MS;
+/// Frames received between two looks that may be circling: the port sends a probe at once.
+const BUSY: u64 = 100;
 /// When a port sends its first probes, from the moment it comes up.
 const FIRST: [u64; 7] = [0, 5 * MS, 10 * MS, 20 * MS, 40 * MS, 80 * MS, 160 * MS];
 /// How long a port is blocked after the last probe.
@@ -82,6 +88,8 @@ pub struct LoopGuard {
     sent: usize,
     /// When the next probe is due.
     next: u64,
+    /// Frames received up to the last look.
+    frames: Option<u64>,
     peer: Option<Peer>,
     /// The end because of which this one is blocked, and until when.
     blocked: Option<(End, u64)>,
@@ -139,6 +147,12 @@ impl LoopGuard {
     /// When the next probe is due.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// The port has received `frames` so far; returns whether so many since the last look that it should probe now.
+    pub fn look(&mut self, frames: u64) -> bool {
+        let before = self.frames.replace(frames);
+        before.is_some_and(|before| frames >= before + BUSY)
     }
 
     /// If a probe is due at `now`, schedules the next one and returns true.

@@ -32,6 +32,10 @@ const PORTS: [Column; 9] = [
         (_, Value::String(why)) => format!("{}: {why}", text(&row["role"])),
         _ if row["ifindex"].is_null() => format!("{}: no interface", text(&row["role"])),
         _ if row["role"] == "one-way" => "one-way, the neighbour does not hear this switch".to_owned(),
+        _ if !row["loop"].is_null() => {
+            let (end, port) = (text(&row["loop"]["switch_id"]), text(&row["loop"]["port"]));
+            format!("{}, loop to port {port} of {end}", text(&row["role"]))
+        }
         _ if row["last_resort"] == true => format!("{}, still delivers frames", text(&row["role"])),
         _ => text(&row["role"]),
     }),

@@ -9,6 +9,19 @@ use crate::layout::NEVER;
 impl Switch {
     /// Handles a frame with the EtherType of Hello that was read at `now`.
     pub fn hear(&mut self, number: u16, frame: &[u8], now: u64) -> Vec<Task> {
+        match self.hellos.read_probe(frame) {
+            None => self.hear_hello(number, frame, now),
+            Some(Ok(probe)) => self.hear_probe(number, probe, now),
+            Some(Err(reason)) => {
+                if let Some(left_out) = self.log_limit.admit(number, reason, now) {
+                    tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a probe was refused");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn hear_hello(&mut self, number: u16, frame: &[u8], now: u64) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         if port.role == Role::Down {
             return Vec::new();
@@ -31,6 +44,12 @@ impl Switch {
                 return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
         };
+        // The neighbour of a blocked port must have heard this switch before Hello messages count.
+        if port.guard.blocked_by().is_some()
+            && (hello.echo.is_none() || !self.hellos.is_heard_by(&hello, number))
+        {
+            return Vec::new();
+        }
         let (was_fabric, was_heard) = (port.role.has_neighbour(), port.role == Role::Fabric);
         let was_host = port.role == Role::Host;
         port.delivery = Delivery::default();
@@ -130,7 +149,7 @@ impl Switch {
                 Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
                 _ if port.until > now => {}
                 Role::Listening => self.play(number, Role::Host, NEVER, now),
-                Role::Looped => self.play(number, Role::Listening, now + self.hold(), now),
+                Role::Looped => self.end_loop(number, now),
                 Role::OneWay => tasks.extend(self.give_up(number, now)),
                 Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_wire::{Echo, EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, SwitchId};
+use weft_wire::{Echo, EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, Probe, ProbeFrame, SwitchId};
 
 use super::memory::Memory;
 
@@ -23,7 +23,7 @@ pub struct Hellos {
     pub heard: u64,
     /// Hellos sent.
     pub sent: u64,
-    /// Hellos refused, by reason.
+    /// Hellos and probes refused, by reason.
     pub refused: BTreeMap<&'static str, u64>,
 }
 
@@ -46,7 +46,7 @@ impl Schedule {
     }
 }
 
-/// Every reason for refusing a Hello; `port`: received on a port that must not become a fabric port, `own`: sent by
+/// Every reason for refusing a Hello or a probe; `port`: received on a port that must not become a fabric port, `own`: sent by
 /// this switch.
 pub const REASONS: [&str; 9] =
     ["ethertype", "destination", "short", "version", "unsigned", "signature", "replay", "port", "own"];
@@ -92,24 +92,42 @@ impl Hellos {
         read
     }
 
+    /// The contents of a valid probe; `None` if the frame is a Hello.
+    ///
+    /// # Errors
+    /// One of [`REASONS`], which is counted.
+    pub fn read_probe(&mut self, frame: &[u8]) -> Option<Result<Probe, &'static str>> {
+        let parsed = ProbeFrame::parse(frame, EtherType::HELLO).transpose()?;
+        let parsed = parsed.map_err(|error| error.counter());
+        let read = parsed.and_then(|frame| self.signer(|key| frame.verify(key)).map(|_| frame.probe()));
+        if let Err(reason) = read {
+            *self.refused.entry(reason).or_default() += 1;
+        }
+        Some(read)
+    }
+
+    /// The index of the key for which `verify` succeeds; `None` if there are no keys.
+    fn signer(
+        &self,
+        verify: impl Fn(&Key) -> Result<(), weft_wire::Error>,
+    ) -> Result<Option<usize>, &'static str> {
+        let mut verified = Ok(());
+        for (number, key) in self.keys.iter().enumerate() {
+            verified = verify(key);
+            if verified.is_ok() {
+                return Ok(Some(number));
+            }
+        }
+        verified.map(|()| None).map_err(|error| error.counter())
+    }
+
     fn check(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, Option<usize>), &'static str> {
         if !may_be_fabric {
             return Err("port");
         }
         let frame = HelloFrame::parse(frame, EtherType::HELLO).map_err(|error| error.counter())?;
         let hello = frame.hello();
-        let mut key = None;
-        if !self.keys.is_empty() {
-            let mut verified = Err(weft_wire::Error::Unsigned);
-            for (number, known) in self.keys.iter().enumerate() {
-                verified = frame.verify(known);
-                if verified.is_ok() {
-                    key = Some(number);
-                    break;
-                }
-            }
-            verified.map_err(|error| error.counter())?;
-        }
+        let key = self.signer(|key| frame.verify(key))?;
         if hello.switch.0 == self.id {
             return Err("own");
         }

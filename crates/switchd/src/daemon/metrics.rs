@@ -37,6 +37,7 @@ pub fn registry(switch: &Switch, tags: Option<(Sizes, Fates)>) -> Registry {
     of_frames(own, switch);
     of_ports(own, switch);
     of_hellos(own, switch);
+    of_loops(own, switch);
     of_tables(own, switch, tags.map(|(sizes, _)| sizes));
     of_pins(own, switch);
     if let Some((_, fates)) = tags {
@@ -137,6 +138,14 @@ fn of_hellos(registry: &mut Registry, switch: &Switch) {
     let refused = |reason: &str| hellos.refused.get(reason).copied().unwrap_or_default();
     let refused = super::hello::REASONS.map(|reason| with("reason", reason, refused(reason)));
     counter(registry, "hellos_refused", "Hello messages received and refused, by reason", refused);
+}
+
+fn of_loops(registry: &mut Registry, switch: &Switch) {
+    let loops = switch.loops;
+    let help = "Loops found: a cable or a bridge connects two host ports of the fabric";
+    counter(registry, "loops_found", help, one(loops.found));
+    counter(registry, "probes_sent", "Probes for loops sent on host ports", one(loops.sent));
+    counter(registry, "probes_accepted", "Probes for loops received and accepted", one(loops.heard));
 }
 
 fn of_tables(registry: &mut Registry, switch: &Switch, given: Option<Sizes>) {

@@ -18,6 +18,7 @@ mod identity;
 mod interfaces;
 mod links;
 mod log_limit;
+mod loops;
 mod memory;
 mod metrics;
 mod missing;
@@ -147,6 +148,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));
     let limiting = tokio::spawn(excess::watch(shared.clone()));
+    let guarding = tokio::spawn(loops::watch(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     shared.lock().begin_holds(clock::now());
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
@@ -154,6 +156,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     sweeping.abort();
     moving.abort();
     limiting.abort();
+    guarding.abort();
     control.hide();
     if let Some(metrics) = metrics {
         metrics.abort();
@@ -191,16 +194,16 @@ async fn serve(
             let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
             next_alive = Instant::now() + often;
         }
-        let (tasks, role_ends, greeting) = {
+        let (tasks, due) = {
             let mut switch = shared.lock();
             let now = clock::now();
             let (tasks, role_ends) = switch.expire(now);
-            let greeting = switch.greet(now);
-            switch.due = role_ends.min(greeting);
-            (tasks, role_ends, greeting)
+            let sending = switch.greet(now).min(switch.probe(now));
+            switch.due = role_ends.min(sending);
+            (tasks, switch.due)
         };
         shared.hand(tasks);
-        let wait = clock::until(role_ends.min(greeting));
+        let wait = clock::until(due);
         let wake = Instant::now() + wait;
         let wake = alive.map_or(wake, |_| wake.min(next_alive));
         tokio::select! {

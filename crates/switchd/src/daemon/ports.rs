@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
+use weft_switching::loop_guard::LoopGuard;
 use weft_wire::{Echo, SwitchId};
 
 use super::delivery::Delivery;
@@ -37,7 +38,7 @@ pub enum Role {
     /// Connected to a switch that does not hear this one: frames sent there are lost. It carries nothing, except that modes
     /// with routes accept frames there and use it without another next hop.
     OneWay,
-    /// Connected to a port of this switch: it carries nothing.
+    /// Connected to a port of this switch, or to a host port of another one outside the fabric: it carries nothing.
     Looped,
 }
 
@@ -134,6 +135,8 @@ pub struct Port {
     pub draining: bool,
     /// Frames received while no Hellos arrive.
     pub delivery: Delivery,
+    /// Its probes.
+    pub guard: LoopGuard,
     /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
     pub carries_tags: bool,
     /// Whether received GSO frames, which cannot be tagged, have been logged.
@@ -167,6 +170,7 @@ impl Port {
             adopted: None,
             draining: false,
             delivery: Delivery::default(),
+            guard: LoopGuard::default(),
             carries_tags: false,
             sends_gso: false,
             socket: None,

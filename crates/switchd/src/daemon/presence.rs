@@ -148,15 +148,21 @@ impl Switch {
             return Vec::new();
         }
         if up {
-            self.ports[usize::from(number)].certain_from = now + self.hold();
-            match self.is_for_hosts(number, now) {
-                true => self.play(number, Role::Host, NEVER, now),
-                false => self.play(number, Role::Listening, self.listens_until(number, now), now),
+            let certain_from = now + self.hold();
+            let port = &mut self.ports[usize::from(number)];
+            let listens_until = port.guard.came_up(now);
+            port.certain_from = certain_from;
+            match (listens_until, self.is_for_hosts(number, now)) {
+                // The cable of a loop may have been plugged in again.
+                (Some(until), true) => self.play(number, Role::Listening, until, now),
+                (None, true) => self.play(number, Role::Host, NEVER, now),
+                (_, false) => self.play(number, Role::Listening, self.listens_until(number, now), now),
             }
             self.greet_on(number, now);
             return Vec::new();
         }
         port.neighbour = None;
+        port.guard.went_down(now);
         self.play(number, Role::Down, NEVER, now);
         vec![Task::Broken(number)]
     }
@@ -174,7 +180,7 @@ impl Switch {
     /// Whether a port that has just come up is a host port at once: a host announces itself only once (gratuitous ARP,
     /// Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a switch
     /// waits for a Hello, and so does every port until a hold time after start, when all switches may be starting.
-    fn is_for_hosts(&self, number: u16, now: u64) -> bool {
+    pub(super) fn is_for_hosts(&self, number: u16, now: u64) -> bool {
         let port = &self.ports[usize::from(number)];
         match port.led_to {
             _ if !port.may_be_fabric => true,

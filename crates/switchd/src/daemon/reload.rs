@@ -135,6 +135,7 @@ impl Switch {
         let leaves = !port.may_be_fabric && !matches!(port.role, Role::Down | Role::Listening | Role::Host);
         if leaves {
             (port.neighbour, port.adopted) = (None, None);
+            port.guard.clear();
             port.carries_tags = false;
             self.play(number, Role::Listening, now + self.hold(), now);
         } else {

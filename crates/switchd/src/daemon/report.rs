@@ -36,6 +36,8 @@ pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
         "hello_hold_ms": switch.hellos.hold_ms,
         "hello_key": !switch.hellos.keys.is_empty(),
         "hello_keys": switch.hellos.keys.len(),
+        "loops_found": switch.loops.found,
+        "blocked_ports": switch.ports.iter().filter(|port| port.role == Role::Looped).count(),
         "pid": std::process::id(),
         "entries": {
             "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows,
@@ -80,6 +82,9 @@ pub fn ports(switch: &Switch) -> Value {
             "unfit": port.unfit,
             "may_be_fabric": port.may_be_fabric,
             "draining": port.draining,
+            "loop": port.guard.other_end(now).map(|end| {
+                json!({"switch_id": format!("{:016x}", end.switch), "port": end.port})
+            }),
             "neighbour": neighbour(port, now),
             "received_frames": counts.received,
             "received_bytes": counts.received_bytes,
@@ -125,6 +130,7 @@ pub fn counters(switch: &Switch) -> Value {
             "heard": switch.hellos.heard,
             "refused": switch.hellos.refused,
         },
+        "loops": {"found": switch.loops.found, "probes_sent": switch.loops.sent, "probes_heard": switch.loops.heard},
     })
 }
 

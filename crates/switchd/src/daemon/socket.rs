@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt,
 };
@@ -63,7 +64,12 @@ impl PortSocket {
     /// # Errors
     /// The kernel's error, such as a full queue or an interface that is down.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
-        Ok(send(self.0.get_ref().as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).map(drop)?)
+        let attempt = || send(self.0.get_ref().as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).map(drop);
+        match attempt() {
+            // The kernel may report that the interface was down before, once.
+            Err(Errno::ENETDOWN) => Ok(attempt()?),
+            sent => Ok(sent?),
+        }
     }
 
     /// Receives the next frame, truncated to the buffer; returns its length.

@@ -7,6 +7,7 @@ use super::hello::{Hellos, Schedule};
 use super::interfaces::WRAP;
 use super::links::Interface;
 use super::log_limit::LogLimit;
+use super::loops::LoopCounts;
 use super::notices::Notices;
 use super::ports::Port;
 use super::refusal::Refusal;
@@ -71,6 +72,7 @@ pub fn load(
         notices: Notices::new(&ports),
         ports,
         hellos,
+        loops: LoopCounts::default(),
         log_limit: LogLimit::default(),
         greeting: Schedule { next: now },
         due: NEVER,

@@ -4,6 +4,7 @@ use weft_units::PortId;
 
 use super::hello::{Hellos, Schedule};
 use super::log_limit::LogLimit;
+use super::loops::LoopCounts;
 use super::notices::Notices;
 use super::ports::{Port, Role};
 use crate::attach::Undo;
@@ -36,6 +37,8 @@ pub struct Switch {
     pub ports: Vec<Port>,
     /// The state of Hello.
     pub hellos: Hellos,
+    /// Loops outside the fabric.
+    pub loops: LoopCounts,
     /// The rate limit of logs.
     pub log_limit: LogLimit,
     /// Notifications about ports.
@@ -96,6 +99,9 @@ impl Switch {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
         port.led_to = role.leads_to().or(port.led_to);
+        if role == Role::Fabric {
+            port.guard.clear();
+        }
         if port.role != role {
             port.role = role;
             let named = &port.name;

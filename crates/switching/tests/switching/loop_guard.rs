@@ -193,6 +193,14 @@ fn a_host_that_forges_probes_makes_few_answers_and_findings() {
 }
 
 #[test]
+fn a_port_that_receives_many_frames_probes_at_every_look() {
+    let mut guard = LoopGuard::default();
+    guard.came_up(UP);
+    let looks = [1_000_000, 1_000_099, 1_000_199, 1_000_199, 1_100_199].map(|frames| guard.look(frames));
+    assert_eq!(looks, [false, false, true, false, true], "frames before the first look do not count");
+}
+
+#[test]
 fn probes_are_frequent_at_first_and_then_all_ports_send_together() {
     let times = |up: u64| {
         let mut guard = LoopGuard::default();

@@ -3,7 +3,7 @@
 use rand_core::RngCore;
 use weft_switching::{Stream, pick};
 use weft_wire::{
-    EtherType, Hello, MIN_FRAME, Mac, PATH_HEADER_LEN, PathHeader, PathType, SwitchId, VlanTag, wrap,
+    EtherType, Hello, MIN_FRAME, Mac, PATH_HEADER_LEN, PathHeader, PathType, Probe, SwitchId, VlanTag, wrap,
 };
 
 /// An Ethernet frame with `tags` VLAN tags, padded.
@@ -90,6 +90,14 @@ pub fn hello(sequence: u64) -> Vec<u8> {
     let mut frame = vec![0; MIN_FRAME];
     let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
     assert_eq!(len, Ok(MIN_FRAME));
+    frame
+}
+
+/// A probe of another switch.
+pub fn probe() -> Vec<u8> {
+    let probe = Probe { switch: SwitchId(7), port: 1, blocked: false, hosts_only: true };
+    let mut frame = vec![0; MIN_FRAME];
+    assert_eq!(probe.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame), Ok(MIN_FRAME));
     frame
 }
 

@@ -10,7 +10,7 @@ use weft_wire::{EtherType, Mac, PathFrame, PathHeader, PathType, Tuple};
 
 use crate::conformance::answer::answer;
 use crate::conformance::frames::{
-    self, arp, ethernet, hello, ipv4, ipv6, neighbour, pad, spoil, tcp, wrapped,
+    self, arp, ethernet, hello, ipv4, ipv6, neighbour, pad, probe, spoil, tcp, wrapped,
 };
 use crate::conformance::pair::{Event, Pair, Step};
 use crate::conformance::setting::Setting;
@@ -237,7 +237,7 @@ impl Draw {
     }
 
     fn hello(&mut self) -> Vec<u8> {
-        let mut frame = hello(self.random.next_u64());
+        let mut frame = if !self.calm && self.one_in(6) { probe() } else { hello(self.random.next_u64()) };
         if !self.calm && self.one_in(6) {
             spoil(&mut self.random, &mut frame, 60);
         }

@@ -11,7 +11,8 @@ use weft_switching::tfe::Classifier;
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
 use weft_units::{Duration, PortId, Time};
 use weft_wire::{
-    EtherType, Ethernet, HelloFrame, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, count_hop, unwrap,
+    EtherType, Ethernet, HelloFrame, Mac, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, count_hop,
+    unwrap,
 };
 
 use crate::conformance::frames::wrapped;
@@ -114,7 +115,7 @@ impl Oracle {
     }
 
     fn on_hello(&mut self, port: PortId, frame: &[u8], header: &Header, now: Time) -> Outcome {
-        if !self.may_be_fabric[port.index()] {
+        if !self.may_be_fabric[port.index()] && header.dst != Mac::BROADCAST {
             return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
         }
         if HelloFrame::parse(frame, EtherType::HELLO).is_ok() {

@@ -44,6 +44,18 @@ impl LeafSpine {
 
     /// The same with this interval of Hello messages.
     pub fn start_at<'a>(&'a self, places: &'a Places, mode: &str, interval: &str) -> Switches<'a> {
+        self.start_as(places, mode, interval, "", "")
+    }
+
+    /// The same with more ports and keys for the leaves.
+    pub fn start_as<'a>(
+        &'a self,
+        places: &'a Places,
+        mode: &str,
+        interval: &str,
+        more_ports: &str,
+        more_keys: &str,
+    ) -> Switches<'a> {
         let routes = |at: usize| match mode {
             "ecmp" => [1, 2]
                 .map(|number| {
@@ -58,15 +70,17 @@ impl LeafSpine {
                 .concat(),
             _ => String::new(),
         };
-        let begin = |netns, name: &str, ports: &str, at| {
+        let begin = |netns, name: &str, ports: &str, keys: &str, at| {
             let config = format!(
-                "mode = \"{mode}\"\nports = [{ports}]\n[hello]\ninterval = \"{interval}\"\n{}",
+                "mode = \"{mode}\"\nports = [{ports}]\n{keys}\n[hello]\ninterval = \"{interval}\"\n{}",
                 routes(at)
             );
             Switch::start(netns, places, name, &config)
         };
-        let leaves = [0, 1].map(|l| begin(&self.leaves[l], &format!("l{l}"), "\"host\", \"s0\", \"s1\"", l));
-        let spines = [0, 1].map(|s| begin(&self.spines[s], &format!("s{s}"), "\"l0\", \"l1\"", 2));
+        let ports = format!("\"host\", \"s0\", \"s1\"{more_ports}");
+        let leaves = [0, 1].map(|l| begin(&self.leaves[l], &format!("l{l}"), &ports, more_keys, l));
+        let keys = more_keys.lines().filter(|line| line.starts_with("hello_key")).collect::<String>();
+        let spines = [0, 1].map(|s| begin(&self.spines[s], &format!("s{s}"), "\"l0\", \"l1\"", &keys, 2));
         for leaf in &leaves {
             leaf.wait_roles(&[("s0", "fabric"), ("s1", "fabric"), ("host", "host")]);
         }

@@ -9,6 +9,7 @@ mod hostile;
 mod interfaces;
 mod leaf_spine;
 mod load;
+mod loops;
 mod missing;
 mod moves;
 mod one_way;

@@ -13,7 +13,7 @@ use weft_wire::{EtherType, Mac, Tag, push_tag};
 use super::frames::{Carries, frame};
 use super::pair::Event;
 use super::setting::{Setting, gates};
-use crate::conformance::frames::{ethernet, hello, pad, spoil};
+use crate::conformance::frames::{ethernet, hello, pad, probe, spoil};
 
 /// The number of hosts.
 const HOSTS: usize = 6;
@@ -180,6 +180,7 @@ impl Draw {
 
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = match self.below(40) {
+            0 if self.one_in(2) => probe(),
             0 => hello(1),
             1 => ethernet(Mac([2; 6]), Mac([2; 6]), self.below(3), EtherType::PATH, &[1; 40]),
             2 => ethernet(Mac([2; 6]), Mac([4; 6]), 0, EtherType(self.random.next_u32() as u16), &[5; 50]),

@@ -114,7 +114,7 @@ impl Machine {
         match control {
             // Accepted while there are no gates, and on ports that may be fabric ports.
             Some(Kind::Hello) if is_host != Some(true) => {
-                let taken = self.setting.may_be_fabric[port.index()];
+                let taken = self.setting.may_be_fabric[port.index()] || header.dst == Mac::BROADCAST;
                 return if taken { consumed() } else { dropped(Reason::Switch(DropReason::Untrusted)) };
             }
             Some(_) if is_host == Some(false) => return dropped(Reason::Switch(DropReason::Stale)),
