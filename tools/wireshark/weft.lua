@@ -36,6 +36,7 @@ end
 -- Hello ---------------------------------------------------------------------------------------------------------
 
 local nearest_bridge = "0180c200000e"
+local all_stations = "ffffffffffff"
 local eth_dst = Field.new("eth.dst")
 local hello = Proto("weft.hello", "Weft Hello")
 local h = {
@@ -43,6 +44,8 @@ local h = {
     flags = ProtoField.uint8("weft.hello.flags", "Flags", base.HEX),
     authenticated = ProtoField.uint8("weft.hello.authenticated", "Authenticated", base.DEC, no_yes, 0x01),
     echoes = ProtoField.uint8("weft.hello.echoes", "Echo present", base.DEC, no_yes, 0x02),
+    blocked = ProtoField.uint8("weft.hello.blocked", "Blocked", base.DEC, no_yes, 0x02),
+    hosts_only = ProtoField.uint8("weft.hello.hosts_only", "For hosts only", base.DEC, no_yes, 0x04),
     tier = ProtoField.uint8("weft.hello.tier", "Tier"),
     hold = ProtoField.uint32("weft.hello.hold", "Hold time (ms)"),
     switch = ProtoField.uint64("weft.hello.switch", "Switch id", base.HEX),
@@ -55,21 +58,54 @@ local hello_refused = ProtoExpert.new("weft.hello.refused", "Refused", expert.gr
 hello.fields = h
 hello.experts = { hello_refused }
 
+-- Adds the signature, if there is one, behind the fields of a Hello or a probe.
+local function sign(top, signed, tvb, pinfo)
+    if signed then
+        if tvb:len() < 44 then
+            return refuse(top, hello_refused, "short", tvb, pinfo)
+        end
+        top:add(h.signature, tvb(28, 16))
+    end
+    top:set_len(signed and 44 or 28)
+    return tvb:len()
+end
+
+local function probe(top, signed, tvb, pinfo)
+    pinfo.cols.protocol = "Weft probe"
+    local flags = top:add(h.flags, tvb(1, 1))
+    flags:add(h.authenticated, tvb(1, 1))
+    flags:add(h.blocked, tvb(1, 1))
+    flags:add(h.hosts_only, tvb(1, 1))
+    top:add(h.switch, tvb(8, 8))
+    top:add(h.port, tvb(16, 2))
+    pinfo.cols.info = string.format(
+        "Probe of %s, port %d%s%s",
+        tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(),
+        tvb(1, 1):bitfield(6, 1) == 1 and ", blocked" or "", signed and ", signed" or ""
+    )
+    return sign(top, signed, tvb, pinfo)
+end
+
 function hello.dissector(tvb, pinfo, tree)
     pinfo.cols.protocol = "Weft Hello"
     local top = tree:add(hello, tvb(0))
     local to = eth_dst()
-    if to and tostring(to.range:bytes()):lower() ~= nearest_bridge then
+    local address = to and tostring(to.range:bytes()):lower()
+    local is_probe = address == all_stations
+    if address and address ~= nearest_bridge and not is_probe then
         return refuse(top, hello_refused, "destination", tvb, pinfo)
     end
     if tvb:len() < 28 then
         return refuse(top, hello_refused, "short", tvb, pinfo)
     end
     local version = top:add(h.version, tvb(0, 1))
-    if tvb(0, 1):uint() ~= 1 then
+    if tvb(0, 1):uint() ~= (is_probe and 2 or 1) then
         return refuse(version, hello_refused, "version", tvb, pinfo)
     end
     local signed = tvb(1, 1):bitfield(7, 1) == 1
+    if is_probe then
+        return probe(top, signed, tvb, pinfo)
+    end
     local echoes = tvb(1, 1):bitfield(6, 1) == 1
     local flags = top:add(h.flags, tvb(1, 1))
     flags:add(h.authenticated, tvb(1, 1))
@@ -87,14 +123,7 @@ function hello.dissector(tvb, pinfo, tree)
         tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(),
         echoes and tvb(18, 2):uint() == 0 and ", hears nobody" or "", signed and ", signed" or ""
     )
-    if signed then
-        if tvb:len() < 44 then
-            return refuse(top, hello_refused, "short", tvb, pinfo)
-        end
-        top:add(h.signature, tvb(28, 16))
-    end
-    top:set_len(signed and 44 or 28)
-    return tvb:len()
+    return sign(top, signed, tvb, pinfo)
 end
 
 -- Path frames ---------------------------------------------------------------------------------------------------

@@ -22,16 +22,17 @@ pub const LOOK: u64 = 50 * MS;
 const BUSY: u64 = 100;
 /// When a port sends its first probes, from the moment it comes up.
 const FIRST: [u64; 7] = [0, 5 * MS, 10 * MS, 20 * MS, 40 * MS, 80 * MS, 160 * MS];
-/// How long a port is blocked after the last probe.
-pub const HOLD: u64 = 2000 * MS;
+/// How long a port is blocked after the last probe: the daemon at the other end may be restarted meanwhile.
+pub const HOLD: u64 = 10_000 * MS;
 /// How long the greater end may take to say that it is blocked.
 const PATIENCE: u64 = 2 * INTERVAL;
 /// How long probes must arrive where Hello messages may make a fabric link of the same link.
 const DOUBT: u64 = 50 * MS;
 /// Minimum time between two answers.
 const PAUSE: u64 = 10 * MS;
-/// For how long after it lost its carrier a blocked port listens first when it comes up.
+/// For how long after it lost its carrier a blocked port listens first when it comes up, and for how long it then does.
 const FLAP: u64 = 10_000 * MS;
+const LISTEN: u64 = 1000 * MS;
 const MS: u64 = 1_000_000;
 
 /// A port that sends probes. The greater one of two blocks: one that may become a fabric port rather than one that is for
@@ -104,13 +105,18 @@ impl LoopGuard {
     pub fn came_up(&mut self, now: u64) -> Option<u64> {
         let flaps_until = self.flaps_until;
         *self = Self { up: now, next: now, flaps_until, ..Self::default() };
-        (now < flaps_until).then_some(now + HOLD)
+        (now < flaps_until).then_some(now + LISTEN)
     }
 
     /// The port has gone down.
     pub fn went_down(&mut self, now: u64) {
         let flaps_until = if self.blocked.is_some() { now + FLAP } else { self.flaps_until };
         *self = Self { flaps_until, ..Self::default() };
+    }
+
+    /// The port was blocked under an earlier daemon.
+    pub fn was_blocked(&mut self, now: u64) {
+        self.flaps_until = now + FLAP;
     }
 
     /// The port is a fabric port from now on.

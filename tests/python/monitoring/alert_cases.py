@@ -129,9 +129,17 @@ CASES = [
         {ROLE % "looped": "1x8"},
         "2m",
         {"port": "eth1", "role": "looped"},
-        "Port eth1 of switch leaf1:19465 receives the switch's own Hello messages",
+        "Port eth1 of switch leaf1:19465 is blocked because it closes a loop",
     ),
     Case("WeftSwitchPortLooped", {ROLE % "looped": "0x8"}, "2m"),
+    Case(
+        "WeftSwitchLoopFound",
+        {"weft_switchd_loops_found_total": "0x4 1x20"},
+        "5m",
+        {},
+        "Switch leaf1:19465 found a loop between host ports",
+    ),
+    Case("WeftSwitchLoopFound", {"weft_switchd_loops_found_total": "1x100"}, "20m"),
     Case(
         "WeftSwitchFramesLost",
         {DROPPED % "no_route": "0+150x80", DROPPED % "late_copy": "0+150x80"},

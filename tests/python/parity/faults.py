@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 from waiting import paced
 
@@ -13,6 +14,10 @@ from .fabric import Fabric
 from .frames import BROADCAST, ether
 from .stations import address, flow, introduce, others, undisturbed
 from .tap import Tap
+
+_JOINED = ("w1", "w2", "x", "y")
+"""Ports that a case may form a loop with."""
+_CIRCLING = 5000
 
 _base = iter(range(0x600, 0xF000, 0x20))
 
@@ -121,13 +126,29 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
         flow(streams)
         storm = _broadcasts(cell, fabric, base + 16)
         met = _meet(fabric, base + 18)
+        circling = _received(fabric)
+        flow(streams)
+        circling = _received(fabric) - circling
         switch(False)
         flow(streams)
     fabric.settle()
     undisturbed(cell, streams)
     cell.fact("new hosts find each other", met, True)
     cell.fact("more than 200 other frames at h3 in a second", storm > 200, False)
+    # A bridge without STP and a switch that misses the loop receive some 100 000 a second.
+    cell.fact("frames circle", circling > _CIRCLING, False)
     return cell
+
+
+def _received(fabric: Fabric) -> int:
+    """Frames received so far on the ports of both leaves that lead to no other switch."""
+    total = 0
+    for leaf in ("leaf1", "leaf2"):
+        with fabric.spaces[leaf].entered():
+            table = Path("/proc/thread-self/net/dev").read_text(encoding="ascii")
+        counts = dict(line.split(":") for line in table.splitlines()[2:])
+        total += sum(int(counts[name].split()[1]) for name in map(str.strip, counts) if name in _JOINED)
+    return total
 
 
 def _broadcasts(cell: Cell, fabric: Fabric, base: int) -> int:

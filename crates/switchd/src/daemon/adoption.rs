@@ -75,6 +75,9 @@ pub fn adopt(switch: &mut Switch, interfaces: &[Option<Interface>]) -> Result<Le
             left.lost.push(number);
             continue;
         }
+        if role.is_none() && before.up != 0 {
+            port.guard.was_blocked(now);
+        }
         if let Some(role) = role {
             port.role = role;
             port.carries_tags |= tags && role == Role::Fabric;

@@ -15,7 +15,7 @@ use crate::wait::{DEADLINE, comes, settle, wait_for};
 /// Host ports are listed, as in docs/deploy.md: a cable between them is no fabric link.
 const GUARDED: &str = "fabric_ports = [\"s0\", \"s1\"]";
 /// How long a port is blocked after the last probe, and the time between two probes.
-const HOLD: Duration = Duration::from_secs(2);
+const HOLD: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_millis(250);
 /// Hello messages, probes and floods of both ends together are fewer frames a second. A loop has 550 000.
 const QUIET: u64 = 200;
@@ -77,8 +77,9 @@ fn until_blocked(leaves: &[Switch<'_>; 2]) -> Duration {
     began.elapsed()
 }
 
-/// Exactly one leaf blocks its port, both say so once, and other hosts reach one another.
-fn is_contained(network: &Loop, leaves: &[Switch<'_>; 2]) {
+/// Exactly one leaf blocks its port, both say so once in ten seconds, and other hosts reach one another. There may have been
+/// several `loops`.
+fn is_contained(network: &Loop, leaves: &[Switch<'_>; 2], loops: u64) {
     let [one, other] =
         leaves.each_ref().map(|leaf| leaf.show("status")["switch_id"].as_str().expect("an id").to_owned());
     wait_for("the greater id blocks", || leaves.each_ref().map(is_blocked) == [one > other, other > one]);
@@ -89,15 +90,20 @@ fn is_contained(network: &Loop, leaves: &[Switch<'_>; 2]) {
     for leaf in leaves {
         let log = leaf.log();
         let lines: Vec<&str> = log.lines().filter(|line| line.contains("a loop:")).collect();
-        assert_eq!(lines.len(), 1, "{log}");
+        assert!((1..=loops as usize).contains(&lines.len()), "{loops}: {log}");
         let names = [&one, &other].iter().all(|id| lines[0].contains(*id));
         assert!(lines[0].contains("WARN") && names && lines[0].contains("interface=x"), "{log}");
-        assert!(network.places.metrics(&leaf.name).contains("weft_switchd_loops_found_total 1"), "{log}");
-        assert_eq!(leaf.show("status")["loops_found"], 1);
+        let found = leaf.show("status")["loops_found"].as_u64().expect("a number");
+        assert!((1..=loops).contains(&found), "{found} of {loops}");
+        let metrics = network.places.metrics(&leaf.name);
+        assert!(metrics.contains(&format!("weft_switchd_loops_found_total {found}")), "{metrics}");
         let shown = String::from_utf8(leaf.ctl("show ports").stdout).expect("text");
         assert!(shown.contains("loop to port 3 of"), "{shown}");
     }
 }
+
+/// A machine that is busy stalls daemons: with idle processors it takes 3 to 18 ms.
+const CABLE: Duration = Duration::from_secs(1);
 
 /// A cable between two leaves is plugged in while other hosts exchange datagrams.
 fn cable_is_contained(mode: &str) {
@@ -106,7 +112,9 @@ fn cable_is_contained(mode: &str) {
     assert!(network.reach());
     let streams = network.network.streams(5);
     streams[0].goes_on(20);
-    let took = within(Duration::from_millis(100), &format!("{mode}: carrier to block"), || {
+    let mut loops = 0;
+    let took = within(CABLE, &format!("{mode}: carrier to block"), || {
+        loops += 1;
         network.plug("down");
         for leaf in &switches.leaves {
             leaf.wait_roles(&[("x", "down")]);
@@ -118,7 +126,7 @@ fn cable_is_contained(mode: &str) {
         began.elapsed()
     });
     println!("{mode}: blocked {took:?} after the carrier came up");
-    is_contained(&network, &switches.leaves);
+    is_contained(&network, &switches.leaves, loops);
     streams.iter().for_each(|stream| stream.goes_on(50));
     for outcome in streams.map(Stream::end) {
         println!("{mode}: {} of {} datagrams of others lost", outcome.sent - outcome.received, outcome.sent);
@@ -165,7 +173,9 @@ fn bridge_is_contained(keys: &str, patience: Duration) {
     }
     assert!(network.reach());
     let streams = network.network.streams(5);
+    let mut loops = 0;
     let took = within(patience, "loop through a bridge to block", || {
+        loops += 1;
         bridge.ip("link set dev b1 nomaster");
         wait_for("no port is blocked", || !switches.leaves.iter().any(is_blocked));
         streams[0].goes_on(20);
@@ -173,7 +183,7 @@ fn bridge_is_contained(keys: &str, patience: Duration) {
         until_blocked(&switches.leaves)
     });
     println!("blocked {took:?} after the bridge closed the loop");
-    is_contained(&network, &switches.leaves);
+    is_contained(&network, &switches.leaves, loops);
     bridge.ip("link set dev b1 nomaster");
     let gone = Instant::now();
     for leaf in &switches.leaves {
@@ -184,20 +194,46 @@ fn bridge_is_contained(keys: &str, patience: Duration) {
     for outcome in streams.map(Stream::end) {
         println!("{} of {} datagrams of others lost", outcome.sent - outcome.received, outcome.sent);
     }
-    assert!(healed > HOLD - 2 * INTERVAL, "{healed:?}");
+    assert!(healed > HOLD / 2, "{healed:?}");
     assert!(network.reach());
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_loop_through_a_bridge_is_blocked_and_heals_when_the_bridge_opens_it() {
-    bridge_is_contained(GUARDED, 2 * INTERVAL);
+    bridge_is_contained(GUARDED, 4 * INTERVAL);
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_loop_through_a_bridge_is_blocked_where_every_port_may_become_a_fabric_port() {
-    bridge_is_contained("", 4 * INTERVAL);
+    bridge_is_contained("", 8 * INTERVAL);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_blocked_port_stays_blocked_while_daemons_hang_and_restart() {
+    let network = Loop::with_cable();
+    let mut switches = network.start("arp-path", GUARDED);
+    network.plug("up");
+    until_blocked(&switches.leaves);
+    let blocked = usize::from(is_blocked(&switches.leaves[1]));
+    switches.leaves[1 - blocked].pause();
+    settle(HOLD / 2);
+    assert!(is_blocked(&switches.leaves[blocked]));
+    switches.leaves[1 - blocked].resume();
+    assert!(network.reach());
+    let received = |switches: &Switches<'_>| switches.leaves[1 - blocked].received("x");
+    for at in [blocked, 1 - blocked] {
+        let before = received(&switches);
+        switches.leaves[at].stop();
+        switches.leaves[at].begin();
+        switches.leaves[blocked].wait_roles(&[("x", "looped")]);
+        assert!(network.reach());
+        let frames = received(&switches) - before;
+        assert!(frames <= 10 * QUIET, "{frames} frames circled");
+        assert_eq!(switches.leaves[1 - blocked].role("x"), "host");
+    }
 }
 
 #[test]
