@@ -146,8 +146,8 @@ def _received(fabric: Fabric) -> int:
     for leaf in ("leaf1", "leaf2"):
         with fabric.spaces[leaf].entered():
             table = Path("/proc/thread-self/net/dev").read_text(encoding="ascii")
-        counts = dict(line.split(":") for line in table.splitlines()[2:])
-        total += sum(int(counts[name].split()[1]) for name in map(str.strip, counts) if name in _JOINED)
+        counts = (line.split(":") for line in table.splitlines()[2:])
+        total += sum(int(values.split()[1]) for name, values in counts if name.strip() in _JOINED)
     return total
 
 

@@ -183,10 +183,13 @@ fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
         )
     };
     cable((&l, "a"), (&r, "a"));
+    // A cable between two host ports would be blocked.
+    [&l, &r].into_iter().for_each(|netns| netns.sh("tc qdisc replace dev a root blackhole"));
     let switches =
         [("l", &l), ("r", &r)].map(|(name, netns)| Switch::start(netns, &places, name, &config("[]")));
     switches.iter().for_each(|switch| switch.wait_roles(&[("a", "host")]));
     l.ip("link set dev a down");
+    [&l, &r].into_iter().for_each(|netns| netns.sh("tc qdisc del dev a root"));
     for switch in &switches {
         switch.wait_roles(&[("a", "down")]);
         switch.write(&config("[\"a\"]"));
