@@ -127,8 +127,9 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
         storm = _broadcasts(cell, fabric, base + 16)
         met = _meet(fabric, base + 18)
         circling = _received(fabric)
-        flow(streams)
-        circling = _received(fabric) - circling
+        # Hosts that find each other over the loop may be learnt behind it.
+        with others(fabric, base + 20):
+            circling = _received(fabric) - circling
         switch(False)
         flow(streams)
     fabric.settle()

@@ -73,8 +73,10 @@ fn frames_in_a_second(leaves: &[Switch<'_>; 2]) -> u64 {
 /// Waits until one of both leaves blocks its port; returns the time that it took.
 fn until_blocked(leaves: &[Switch<'_>; 2]) -> Duration {
     let began = Instant::now();
-    assert!(comes(DEADLINE, || leaves.iter().any(is_blocked)), "nobody blocks: {}", leaves[0].log());
-    began.elapsed()
+    let blocks = comes(DEADLINE, || leaves.iter().any(is_blocked));
+    let took = began.elapsed();
+    assert!(blocks, "nobody blocks, {} frames circle in a second", frames_in_a_second(leaves));
+    took
 }
 
 /// Exactly one leaf blocks its port, both say so once in ten seconds, and other hosts reach one another. There may have been
