@@ -1,28 +1,12 @@
 //! Probes of host ports: finding two of them that are connected outside the fabric, and blocking one
 //! ([`weft_switching::loop_guard`]).
 
-use std::time::Duration;
-
-use weft_switching::loop_guard::{End, Finding, LOOK, Probe};
-use weft_units::PortId;
+use weft_switching::loop_guard::{End, Finding, Probe};
 use weft_wire::{EtherType, MIN_FRAME, SwitchId};
 
 use super::ports::Role;
-use super::shared::Shared;
 use super::switch::{Switch, Task};
-use crate::clock;
 use crate::layout::NEVER;
-
-/// What is counted about loops.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LoopCounts {
-    /// Probes sent.
-    pub sent: u64,
-    /// Probes accepted, from other ports.
-    pub heard: u64,
-    /// Loops found.
-    pub found: u64,
-}
 
 impl Role {
     /// Whether ports of this role send probes.
@@ -31,31 +15,7 @@ impl Role {
     }
 }
 
-/// Looks for frames that may be circling, until the task is aborted.
-pub async fn watch(shared: Shared) {
-    loop {
-        tokio::time::sleep(Duration::from_nanos(LOOK)).await;
-        shared.lock().look_for_storms(clock::now());
-    }
-}
-
 impl Switch {
-    /// Sends probes on host ports that receive many frames.
-    fn look_for_storms(&mut self, now: u64) {
-        if !self.config.mode.explores() {
-            return;
-        }
-        for number in 0..self.ports.len() as u16 {
-            let port = &mut self.ports[usize::from(number)];
-            if port.role == Role::Host
-                && let Ok(frames) = self.plane.received(PortId(number))
-                && port.guard.look(frames)
-            {
-                self.probe_on(number, now);
-            }
-        }
-    }
-
     /// A port as its probes name it.
     fn end(&self, number: u16) -> End {
         let may_be_fabric = self.ports[usize::from(number)].may_be_fabric;
@@ -83,7 +43,7 @@ impl Switch {
         next
     }
 
-    fn probe_on(&mut self, number: u16, now: u64) {
+    pub(super) fn probe_on(&mut self, number: u16, now: u64) {
         let port = &self.ports[usize::from(number)];
         let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
         let probe = weft_wire::Probe {

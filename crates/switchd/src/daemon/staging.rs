@@ -7,7 +7,7 @@ use super::hello::{Hellos, Schedule};
 use super::interfaces::WRAP;
 use super::links::Interface;
 use super::log_limit::LogLimit;
-use super::loops::LoopCounts;
+use super::loop_counts::LoopCounts;
 use super::notices::Notices;
 use super::ports::Port;
 use super::refusal::Refusal;

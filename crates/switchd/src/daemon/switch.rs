@@ -4,7 +4,7 @@ use weft_units::PortId;
 
 use super::hello::{Hellos, Schedule};
 use super::log_limit::LogLimit;
-use super::loops::LoopCounts;
+use super::loop_counts::LoopCounts;
 use super::notices::Notices;
 use super::ports::{Port, Role};
 use crate::attach::Undo;
