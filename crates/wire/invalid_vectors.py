@@ -39,6 +39,8 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     key = b"a secret of sixteen bytes or more"
     said = {"tier": 1, "hold_ms": 1000, "switch": "00000000000000aa", "port": 1, "sequence": 1}
     plain, signed = (bytes.fromhex(hello("", said, secret)["frame"]) for secret in (None, key))
+    reach = {"first": "00:00:00:00:00:00", "last": "ff:ff:ff:ff:ff:ff", "unreached": [["02:00:00:00:00:01"] * 2]}
+    reaches, reaches_signed = (bytes.fromhex(hello("", said | reach, secret)["frame"]) for secret in (None, key))
     syn, syn6 = frames["IPv4 SYN"][0], frames["IPv6 SYN"][0]
     request = bytes.fromhex(wrap("", "request", ISN, syn)["path"])
     fail = bytes.fromhex(path("", path_fields("fail", ISN, (CLIENT, 1, SERVER, 2)), [])["frame"])
@@ -53,7 +55,7 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     add("signed Hello without its last byte", "hello", signed[: 14 + 43], "short", 44, 43)
     add("Hello of version 0", "hello", change(plain, 14, "00"), "version", 0)
     add("Hello of version 2", "hello", change(plain, 14, "02"), "version", 2)
-    add("Hello to all", "hello", change(plain, 0, "ffffffffffff"), "destination")
+    add("Hello to another group", "hello", change(plain, 0, "0180c2000000"), "destination")
     add("Hello under the EtherType of Path frames", "hello", change(plain, 12, "ffaf"), "ethertype", PATH)
     add("Hello without signature where a key is set", "verify", plain, "unsigned", key=key.hex())
     add("Hello signed with another key", "verify", signed, "signature", key=b"another".hex())
@@ -61,6 +63,14 @@ def invalid(frames: dict[str, tuple[bytes, Vector]]) -> list[Vector]:
     add("signed Hello with another sequence", "verify", change(signed, 41, "02"), "signature", key=key.hex())
     add("signed Hello with another reserved bit", "verify", change(signed, 33, "01"), "signature", key=key.hex())
     add("signed Hello with another signature", "verify", change(signed, 57, "ff"), "signature", key=key.hex())
+
+    add("Hello with half an announcement", "hello", reaches[: 14 + 28 + 13], "short", 42, 41)
+    add("Hello without the last address", "hello", reaches[: 14 + 28 + 14 + 11], "short", 54, 53)
+    add("Hello with more addresses than bytes", "hello", change(reaches, 14 + 28 + 12, "ffff"), "short", 786462, 54)
+    add("signed Hello without the last signature", "hello", reaches_signed[: 14 + 85], "short", 86, 85)
+    for name, at in [("first station", 58), ("list", 75), ("last signature", 99)]:
+        spoilt = change(reaches_signed, at, "5a")
+        add(f"signed Hello with another {name}", "verify", spoilt, "signature", key=key.hex())
 
     add("Path frame without its last byte", "path", fail[: 14 + 19], "short", 20, 19)
     add("Path frame without payload", "path", fail[:14], "short", 20, 0)

@@ -41,9 +41,17 @@ def echo(switch: str, port: int) -> int:
 def hello_payload(fields: Vector, flags: int, reserved: tuple[int, int] = (0, 0)) -> bytes:
     """A Hello up to its signature; without an echo, its field is reserved."""
     identity = bytes.fromhex(fields["switch"])
-    flags |= 2 if "echo" in fields else 0
+    flags |= (2 if "echo" in fields else 0) | (4 if "unreached" in fields else 0)
     start = struct.pack("!BBBBI", 1, flags, fields["tier"], reserved[0], fields["hold_ms"])
     return start + identity + struct.pack("!HHQ", fields["port"], fields.get("echo", reserved[1]), fields["sequence"])
+
+
+def announcement(fields: Vector) -> bytes:
+    """Which stations the sender does not reach; nothing if it does not say."""
+    if "unreached" not in fields:
+        return b""
+    head = mac(fields["first"]) + mac(fields["last"]) + struct.pack("!H", len(fields["unreached"]))
+    return head + b"".join(mac(end) for ends in fields["unreached"] for end in ends)
 
 
 def sign(key: bytes, message: bytes) -> bytes:
@@ -53,8 +61,10 @@ def sign(key: bytes, message: bytes) -> bytes:
 
 def hello(name: str, fields: Vector, key: bytes | None = None, ethertype: int = HELLO) -> Vector:
     """A Hello as sent."""
-    payload = hello_payload(fields, 0 if key is None else 1)
-    payload += b"" if key is None else sign(key, payload)
+    payload, said = hello_payload(fields, 0 if key is None else 1), announcement(fields)
+    signed = payload if key is None else payload + sign(key, payload)
+    signed_too = said if key is None or not said else said + sign(key, payload + said)
+    payload = signed + signed_too
     frame = pad(ethernet(NEAREST_BRIDGE, SWITCH, ethertype, payload, []))
     known = {"name": name, "frame": frame.hex(), "ethertype": f"{ethertype:04x}", "source": SWITCH, **fields}
     return {**known, "key": None if key is None else key.hex(), "as_sent": True}
@@ -64,6 +74,9 @@ def hellos() -> list[Vector]:
     """Hello messages."""
     plain = {"tier": 2, "hold_ms": 3000, "switch": "0123456789abcdef", "port": 7, "sequence": 1700000000000000000}
     greatest = {"tier": 255, "hold_ms": 2**32 - 1, "switch": "f" * 16, "port": 65535, "sequence": 2**64 - 1}
+    everything = {"first": "00:00:00:00:00:00", "last": "ff:ff:ff:ff:ff:ff"}
+    some = {**everything, "unreached": [["02:00:00:00:00:01", "02:00:00:00:00:09"], ["06:57:00:00:00:ff"] * 2]}
+    many = [[f"02:00:00:00:{number:02x}:00", f"02:00:00:00:{number:02x}:7f"] for number in range(40)]
     least = {"tier": 0, "hold_ms": 0, "switch": "0" * 16, "port": 0, "sequence": 0}
     key, long_key = b"a secret of sixteen bytes or more", bytes(range(100))
     made = [
@@ -71,14 +84,18 @@ def hellos() -> list[Vector]:
         hello("signed Hello", plain, key),
         hello("Hello that hears a neighbour", {**plain, "echo": echo("00000000000000aa", 1)}),
         hello("signed Hello that hears nobody", {**plain, "echo": 0}, key),
+        hello("Hello of a switch that reaches all stations", {**plain, **everything, "unreached": []}),
+        hello("Hello of a switch that does not reach some", {**plain, "echo": 7, **some}),
+        hello("signed Hello of a switch that does not reach some", {**plain, **some}, key),
+        hello("signed Hello with the longest announcement", {**plain, **some, "unreached": many}, key),
         hello("Hello with the least of everything", least),
         hello("Hello with the greatest of everything", greatest),
         hello("signed Hello with the greatest of everything", greatest, key),
         hello("Hello signed with a key longer than a block of SHA-256", plain, long_key),
         hello("Hello of another EtherType", plain, ethertype=0x88B5),
     ]
-    reserved = hello_payload(plain, 0xFC, (0xA5, 0xA5A5))
-    signed = hello_payload(plain, 0xFD, (0xA5, 0xA5A5))
+    reserved = hello_payload(plain, 0xF8, (0xA5, 0xA5A5))
+    signed = hello_payload(plain, 0xF9, (0xA5, 0xA5A5))
     for name, payload, tags, secret in [
         ("Hello with reserved bits set", reserved, [], None),
         ("signed Hello with reserved bits set", signed + sign(key, signed), [], key),

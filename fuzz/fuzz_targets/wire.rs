@@ -16,9 +16,11 @@ fuzz_target!(|frame: &[u8]| {
         let key = Key::new(b"key");
         assert!(read.verify(&key).is_err());
         let source = read.ethernet().source();
-        let len = read.hello().write(source, EtherType::HELLO, Some(&key), &mut out).expect("large enough buffer");
+        let reach = read.reach();
+        let written = read.hello().write_with(reach.as_ref(), source, EtherType::HELLO, Some(&key), &mut out);
+        let len = written.expect("large enough buffer");
         let written = HelloFrame::parse(&out[..len], EtherType::HELLO).expect("a written Hello parses");
-        assert_eq!((written.hello(), written.verify(&key)), (read.hello(), Ok(())));
+        assert_eq!((written.hello(), written.reach(), written.verify(&key)), (read.hello(), reach, Ok(())));
     }
     if let Ok(read) = PathFrame::parse(frame, EtherType::PATH) {
         if read.original().is_some() {

@@ -46,6 +46,7 @@ local h = {
     echoes = ProtoField.uint8("weft.hello.echoes", "Echo present", base.DEC, no_yes, 0x02),
     blocked = ProtoField.uint8("weft.hello.blocked", "Blocked", base.DEC, no_yes, 0x02),
     hosts_only = ProtoField.uint8("weft.hello.hosts_only", "For hosts only", base.DEC, no_yes, 0x04),
+    reaches = ProtoField.uint8("weft.hello.reaches", "Announcement present", base.DEC, no_yes, 0x04),
     tier = ProtoField.uint8("weft.hello.tier", "Tier"),
     hold = ProtoField.uint32("weft.hello.hold", "Hold time (ms)"),
     switch = ProtoField.uint64("weft.hello.switch", "Switch id", base.HEX),
@@ -53,20 +54,59 @@ local h = {
     echo = ProtoField.uint16("weft.hello.echo", "Echo (0: hears nobody)", base.HEX),
     sequence = ProtoField.uint64("weft.hello.sequence", "Sequence"),
     signature = ProtoField.bytes("weft.hello.signature", "Signature"),
+    first = ProtoField.ether("weft.hello.first", "Announcement from station"),
+    last = ProtoField.ether("weft.hello.last", "Announcement to station"),
+    ranges = ProtoField.uint16("weft.hello.ranges", "Ranges of stations not reached"),
+    unreached_from = ProtoField.ether("weft.hello.unreached.from", "Not reached from"),
+    unreached_to = ProtoField.ether("weft.hello.unreached.to", "Not reached to"),
 }
 local hello_refused = ProtoExpert.new("weft.hello.refused", "Refused", expert.group.PROTOCOL, expert.severity.ERROR)
 hello.fields = h
 hello.experts = { hello_refused }
 
--- Adds the signature, if there is one, behind the fields of a Hello or a probe.
-local function sign(top, signed, tvb, pinfo)
+-- Shows the announcement at `at`; gives the length of everything before and including it, or what it needs, and true if it is
+-- all there.
+local function show_announcement(top, tvb, at)
+    if tvb:len() < at + 14 then
+        return at + 14, false
+    end
+    local count = tvb(at + 12, 2):uint()
+    local ends = at + 14 + 12 * count
+    top:add(h.first, tvb(at, 6))
+    top:add(h.last, tvb(at + 6, 6))
+    local list = top:add(h.ranges, tvb(at + 12, 2))
+    if tvb:len() < ends then
+        return ends, false
+    end
+    for number = 0, count - 1 do
+        list:add(h.unreached_from, tvb(at + 14 + 12 * number, 6))
+        list:add(h.unreached_to, tvb(at + 20 + 12 * number, 6))
+    end
+    return ends, true
+end
+
+-- Adds what is behind the fields of a Hello or a probe: the signature, if there is one, and the announcement, with another one.
+local function sign(top, signed, reaches, tvb, pinfo)
+    local ends = signed and 44 or 28
+    if tvb:len() < ends then
+        return refuse(top, hello_refused, "short", tvb, pinfo)
+    end
     if signed then
-        if tvb:len() < 44 then
-            return refuse(top, hello_refused, "short", tvb, pinfo)
-        end
         top:add(h.signature, tvb(28, 16))
     end
-    top:set_len(signed and 44 or 28)
+    if reaches then
+        local complete
+        ends, complete = show_announcement(top, tvb, ends)
+        if not complete or signed and tvb:len() < ends + 16 then
+            return refuse(top, hello_refused, "short", tvb, pinfo)
+        end
+        if signed then
+            top:add(h.signature, tvb(ends, 16))
+            ends = ends + 16
+        end
+        pinfo.cols.info:append(string.format(", %d ranges not reached", tvb(signed and 56 or 40, 2):uint()))
+    end
+    top:set_len(ends)
     return tvb:len()
 end
 
@@ -83,7 +123,7 @@ local function probe(top, signed, tvb, pinfo)
         tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(),
         tvb(1, 1):bitfield(6, 1) == 1 and ", blocked" or "", signed and ", signed" or ""
     )
-    return sign(top, signed, tvb, pinfo)
+    return sign(top, signed, false, tvb, pinfo)
 end
 
 function hello.dissector(tvb, pinfo, tree)
@@ -107,9 +147,11 @@ function hello.dissector(tvb, pinfo, tree)
         return probe(top, signed, tvb, pinfo)
     end
     local echoes = tvb(1, 1):bitfield(6, 1) == 1
+    local reaches = tvb(1, 1):bitfield(5, 1) == 1
     local flags = top:add(h.flags, tvb(1, 1))
     flags:add(h.authenticated, tvb(1, 1))
     flags:add(h.echoes, tvb(1, 1))
+    flags:add(h.reaches, tvb(1, 1))
     top:add(h.tier, tvb(2, 1))
     top:add(h.hold, tvb(4, 4))
     top:add(h.switch, tvb(8, 8))
@@ -123,7 +165,7 @@ function hello.dissector(tvb, pinfo, tree)
         tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(),
         echoes and tvb(18, 2):uint() == 0 and ", hears nobody" or "", signed and ", signed" or ""
     )
-    return sign(top, signed, tvb, pinfo)
+    return sign(top, signed, reaches, tvb, pinfo)
 end
 
 -- Path frames ---------------------------------------------------------------------------------------------------

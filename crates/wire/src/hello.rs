@@ -3,13 +3,16 @@
 
 use core::fmt;
 
+use crate::key::SIGNATURE_LEN;
 use crate::signed::{self, Signed};
-use crate::{Echo, Error, EtherType, Ethernet, Key, Mac, SwitchId};
+use crate::{Echo, Error, EtherType, Ethernet, Key, Mac, Reach, SwitchId};
 
 /// The supported version of Hello.
 const VERSION: u8 = 1;
 /// The flag of a Hello with an echo.
 const ECHOES: u8 = 2;
+/// The flag of a Hello with an announcement.
+const REACHES: u8 = 4;
 
 /// The content of a Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +33,13 @@ pub struct Hello {
 }
 
 impl Hello {
+    /// The length of the longest frame, with [`Reach::MOST`] ranges and signed.
+    pub const MOST: usize = {
+        let longest =
+            Reach { first: Mac::BROADCAST, last: Mac::BROADCAST, unreached: &[[[0; 6]; 2]; Reach::MOST] };
+        signed::HEADER + signed::LEN + longest.len() + 2 * SIGNATURE_LEN
+    };
+
     /// Writes the frame from the port with the address `source`, signed if there is a key; returns its length.
     ///
     /// # Errors
@@ -41,15 +51,31 @@ impl Hello {
         key: Option<&Key>,
         out: &mut [u8],
     ) -> Result<usize, Error> {
+        self.write_with(None, source, ethertype, key, out)
+    }
+
+    /// Writes the frame with an announcement of the stations that the sender reaches, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`].
+    pub fn write_with(
+        &self,
+        reach: Option<&Reach<'_>>,
+        source: Mac,
+        ethertype: EtherType,
+        key: Option<&Key>,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
         let mut payload = signed::payload(VERSION, self.switch, self.port);
+        payload[1] = if reach.is_some() { REACHES } else { 0 };
         if let Some(echo) = self.echo {
-            payload[1] = ECHOES;
+            payload[1] |= ECHOES;
             payload[18..20].copy_from_slice(&echo.0.to_be_bytes());
         }
         payload[2] = self.tier;
         payload[4..8].copy_from_slice(&self.hold_ms.to_be_bytes());
         payload[20..28].copy_from_slice(&self.sequence.to_be_bytes());
-        signed::write([Mac::HELLO, source], ethertype, payload, key, out)
+        signed::write([Mac::HELLO, source], ethertype, payload, reach, key, out)
     }
 }
 
@@ -70,6 +96,15 @@ impl fmt::Display for Hello {
 pub struct HelloFrame<'a> {
     ethernet: Ethernet<'a>,
     signed: Signed<'a>,
+    announced: Option<Announced<'a>>,
+}
+
+/// An announcement, its bytes and their signature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Announced<'a> {
+    reach: Reach<'a>,
+    bytes: &'a [u8],
+    signature: Option<&'a [u8; SIGNATURE_LEN]>,
 }
 
 impl<'a> HelloFrame<'a> {
@@ -82,7 +117,17 @@ impl<'a> HelloFrame<'a> {
         if ethernet.destination() != Mac::HELLO {
             return Err(Error::Destination(ethernet.destination()));
         }
-        Ok(Self { ethernet, signed: Signed::parse(ethernet.payload(), VERSION)? })
+        let all = ethernet.payload().len();
+        let (signed, behind) = Signed::parse(ethernet.payload(), VERSION)?;
+        let announced = match signed.payload[1] & REACHES {
+            0 => None,
+            _ => {
+                let (reach, bytes, behind) = Reach::parse(behind, all - behind.len())?;
+                let (signature, _) = signed::signature(signed.payload, behind, all - behind.len())?;
+                Some(Announced { reach, bytes, signature })
+            }
+        };
+        Ok(Self { ethernet, signed, announced })
     }
 
     /// Its Ethernet header.
@@ -104,6 +149,14 @@ impl<'a> HelloFrame<'a> {
         }
     }
 
+    /// The stations that its sender reaches, if it says so; not necessarily authentic.
+    pub const fn reach(&self) -> Option<Reach<'a>> {
+        match self.announced {
+            Some(Announced { reach, .. }) => Some(reach),
+            None => None,
+        }
+    }
+
     /// Whether it has a signature.
     pub const fn is_authenticated(&self) -> bool {
         self.signed.is_authenticated()
@@ -114,7 +167,12 @@ impl<'a> HelloFrame<'a> {
     /// # Errors
     /// [`Error::Unsigned`] and [`Error::Signature`].
     pub fn verify(&self, key: &Key) -> Result<(), Error> {
-        self.signed.verify(key)
+        self.signed.verify(key)?;
+        let is_authentic = self.announced.is_none_or(|announced| {
+            let payload = self.signed.payload;
+            announced.signature.is_some_and(|signature| key.verify_both(payload, announced.bytes, signature))
+        });
+        if is_authentic { Ok(()) } else { Err(Error::Signature) }
     }
 }
 
@@ -152,8 +210,32 @@ mod tests {
             match bit / 8 - 14 {
                 0 => assert!(matches!(verdict, Err(Error::Version(_)))),
                 1 if bit % 8 == 0 => assert_eq!(verdict, Err(Error::Unsigned)),
+                1 if bit % 8 == 2 => assert!(matches!(verdict, Err(Error::Short { .. }))),
                 1..44 => assert_eq!(verdict, Err(Error::Signature), "byte {}", bit / 8),
                 _ => assert_eq!(verdict, Ok(())),
+            }
+        }
+    }
+
+    #[test]
+    fn every_signed_bit_of_an_announcement_counts() {
+        let key = Key::new(b"a secret of the fabric");
+        let reach = Reach { first: Mac([0; 6]), last: Mac::BROADCAST, unreached: &[[[2; 6], [3; 6]]] };
+        let mut good = [0xa5; 110];
+        let written = HELLO.write_with(Some(&reach), SOURCE, EtherType::HELLO, Some(&key), &mut good);
+        assert_eq!((written, &good[100..]), (Ok(100), &[0xa5; 10][..]));
+        let read = HelloFrame::parse(&good[..100], EtherType::HELLO).unwrap();
+        assert_eq!((read.hello(), read.reach(), read.verify(&key)), (HELLO, Some(reach), Ok(())));
+        for bit in 58 * 8..100 * 8 {
+            let mut spoilt = good;
+            spoilt[bit / 8] ^= 1 << (bit % 8);
+            let verdict =
+                HelloFrame::parse(&spoilt[..100], EtherType::HELLO).and_then(|frame| frame.verify(&key));
+            match bit / 8 - 58 {
+                12 | 13 if verdict != Err(Error::Signature) => {
+                    assert!(matches!(verdict, Err(Error::Short { .. })), "the count");
+                }
+                at => assert_eq!(verdict, Err(Error::Signature), "byte {at}"),
             }
         }
     }
@@ -172,10 +254,10 @@ mod tests {
     #[test]
     fn flags_and_fields_that_are_reserved_are_not_read() {
         let mut frame = frame(None);
-        (frame[15], frame[17], frame[32], frame[33]) = (0xfc, 1, 2, 3);
+        (frame[15], frame[17], frame[32], frame[33]) = (0xf8, 1, 2, 3);
         let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
         assert_eq!((read.hello(), read.is_authenticated()), (HELLO, false));
-        frame[15] = 0xfe;
+        frame[15] = 0xfa;
         let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
         assert_eq!(read.hello(), Hello { echo: Some(Echo(0x0203)), ..HELLO });
     }

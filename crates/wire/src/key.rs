@@ -22,7 +22,14 @@ impl Key {
 
     /// The signature of `message`.
     pub fn sign(&self, message: &[u8]) -> [u8; SIGNATURE_LEN] {
-        let whole: [u8; 32] = self.0.clone().chain_update(message).finalize().into_bytes().into();
+        self.sign_all([message])
+    }
+
+    /// The signature of a message in pieces.
+    pub(crate) fn sign_all(&self, pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> [u8; SIGNATURE_LEN] {
+        let mut signing = self.0.clone();
+        pieces.into_iter().for_each(|piece| signing.update(piece.as_ref()));
+        let whole: [u8; 32] = signing.finalize().into_bytes().into();
         let mut signature = [0; SIGNATURE_LEN];
         signature.copy_from_slice(&whole[..SIGNATURE_LEN]);
         signature
@@ -30,7 +37,12 @@ impl Key {
 
     /// Whether `signature` is that of `message`, in constant time.
     pub fn verify(&self, message: &[u8], signature: &[u8; SIGNATURE_LEN]) -> bool {
-        self.0.clone().chain_update(message).verify_truncated_left(signature).is_ok()
+        self.verify_both(message, &[], signature)
+    }
+
+    /// Whether `signature` is that of two pieces of a message, in constant time.
+    pub(crate) fn verify_both(&self, start: &[u8], end: &[u8], signature: &[u8; SIGNATURE_LEN]) -> bool {
+        self.0.clone().chain_update(start).chain_update(end).verify_truncated_left(signature).is_ok()
     }
 }
 

@@ -38,7 +38,7 @@ impl Probe {
     ) -> Result<usize, Error> {
         let mut payload = signed::payload(VERSION, self.switch, self.port);
         payload[1] = if self.blocked { BLOCKED } else { 0 } | if self.hosts_only { HOSTS_ONLY } else { 0 };
-        signed::write([Mac::BROADCAST, source], ethertype, payload, key, out)
+        signed::write([Mac::BROADCAST, source], ethertype, payload, None, key, out)
     }
 
     fn read(payload: &Payload) -> Self {
@@ -63,7 +63,8 @@ impl<'a> ProbeFrame<'a> {
         if ethernet.destination() != Mac::BROADCAST {
             return Ok(None);
         }
-        Signed::parse(ethernet.payload(), VERSION).map(|signed| Some(Self(signed)))
+        let (signed, _) = Signed::parse(ethernet.payload(), VERSION)?;
+        Ok(Some(Self(signed)))
     }
 
     /// Its content, not necessarily authentic: see [`ProbeFrame::verify`].

@@ -3,10 +3,12 @@
 use crate::ethernet::MIN_FRAME;
 use crate::key::SIGNATURE_LEN;
 use crate::writer::Writer;
-use crate::{Error, EtherType, Key, Mac, SwitchId};
+use crate::{Error, EtherType, Key, Mac, Reach, SwitchId};
 
+/// Length of the Ethernet header: these frames are untagged.
+pub const HEADER: usize = 14;
 /// Length before the signature.
-const LEN: usize = 28;
+pub const LEN: usize = 28;
 /// The flag of a signed payload.
 const AUTHENTICATED: u8 = 1;
 
@@ -28,7 +30,8 @@ pub const fn sender(p: &Payload) -> (SwitchId, u16) {
     (SwitchId(switch), u16::from_be_bytes([p[16], p[17]]))
 }
 
-/// Writes a frame with this payload, padded to [`MIN_FRAME`] and signed if there is a key; returns its length.
+/// Writes a frame with this payload and an announcement, if there is one, padded to [`MIN_FRAME`]; returns its length. If
+/// there is a key, one signature signs the payload, and another one both.
 ///
 /// # Errors
 /// [`Error::Buffer`].
@@ -36,10 +39,14 @@ pub fn write(
     [destination, source]: [Mac; 2],
     ethertype: EtherType,
     mut payload: Payload,
+    reach: Option<&Reach<'_>>,
     key: Option<&Key>,
     out: &mut [u8],
 ) -> Result<usize, Error> {
-    let mut writer = Writer::new(out, MIN_FRAME)?;
+    let signatures = if key.is_none() { 0 } else { 1 + usize::from(reach.is_some()) };
+    let need = HEADER + LEN + signatures * SIGNATURE_LEN + reach.map_or(0, Reach::len);
+    let need = need.max(MIN_FRAME);
+    let mut writer = Writer::new(out, need)?;
     payload[1] |= if key.is_some() { AUTHENTICATED } else { 0 };
     writer.put(&destination.0);
     writer.put(&source.0);
@@ -48,7 +55,30 @@ pub fn write(
     if let Some(key) = key {
         writer.put(&key.sign(&payload));
     }
-    Ok(MIN_FRAME)
+    let Some(reach) = reach else { return Ok(need) };
+    reach.pieces().for_each(|piece| writer.put(&piece));
+    if let Some(key) = key {
+        let (start, _) = payload.as_chunks();
+        writer.put(&key.sign_all(start.iter().copied().chain(reach.pieces())));
+    }
+    Ok(need)
+}
+
+/// The signature at the beginning of `bytes`, `before` bytes behind the start of a payload, if that is signed, and the rest.
+///
+/// # Errors
+/// [`Error::Short`].
+pub fn signature<'a>(
+    payload: &Payload,
+    bytes: &'a [u8],
+    before: usize,
+) -> Result<(Option<&'a [u8; SIGNATURE_LEN]>, &'a [u8]), Error> {
+    if payload[1] & AUTHENTICATED == 0 {
+        return Ok((None, bytes));
+    }
+    let short = Error::Short { need: before + SIGNATURE_LEN, have: before + bytes.len() };
+    let (signature, rest) = bytes.split_first_chunk().ok_or(short)?;
+    Ok((Some(signature), rest))
 }
 
 /// A received payload, validated except for the signature.
@@ -60,21 +90,18 @@ pub struct Signed<'a> {
 }
 
 impl<'a> Signed<'a> {
-    /// Parses the bytes behind the EtherType.
+    /// Parses the bytes behind the EtherType; returns also those behind the signature.
     ///
     /// # Errors
     /// [`Error::Short`] and [`Error::Version`].
-    pub fn parse(bytes: &'a [u8], version: u8) -> Result<Self, Error> {
-        let short = |need| Error::Short { need, have: bytes.len() };
-        let (payload, behind): (&Payload, _) = bytes.split_first_chunk().ok_or(short(LEN))?;
+    pub fn parse(bytes: &'a [u8], version: u8) -> Result<(Self, &'a [u8]), Error> {
+        let short = Error::Short { need: LEN, have: bytes.len() };
+        let (payload, behind): (&Payload, _) = bytes.split_first_chunk().ok_or(short)?;
         if payload[0] != version {
             return Err(Error::Version(payload[0]));
         }
-        let signature = match payload[1] & AUTHENTICATED {
-            0 => None,
-            _ => Some(behind.first_chunk().ok_or(short(LEN + SIGNATURE_LEN))?),
-        };
-        Ok(Self { payload, signature })
+        let (signature, rest) = signature(payload, behind, LEN)?;
+        Ok((Self { payload, signature }, rest))
     }
 
     /// Whether it has a signature.

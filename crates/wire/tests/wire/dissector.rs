@@ -10,13 +10,15 @@ use crate::json::unhex;
 /// A key of a vector, and its tshark field.
 type Named = (&'static str, &'static str);
 
-const HELLO: [Named; 6] = [
+const HELLO: [Named; 8] = [
     ("tier", "weft.hello.tier"),
     ("hold_ms", "weft.hello.hold"),
     ("switch", "weft.hello.switch"),
     ("port", "weft.hello.port"),
     ("sequence", "weft.hello.sequence"),
     ("echo", "weft.hello.echo"),
+    ("first", "weft.hello.first"),
+    ("last", "weft.hello.last"),
 ];
 const PATH: [Named; 5] = [
     ("hops", "weft.path.hops"),

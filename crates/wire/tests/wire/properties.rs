@@ -2,12 +2,13 @@
 //! a parser panic, and a truncated frame parses to the same or an error.
 
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use weft_wire::{
-    Arp, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Key, Mac, Neighbor, PATH_HEADER_LEN,
-    PathFrame, PathHeader, PathType, SwitchId, Tag, TagWidth, TaggedFrame, TcpFrame, Tuple, VlanTag,
-    count_hop, pop_tag, push_tag, unwrap, wrap,
+    Arp, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Key, Mac, MacRange, Neighbor,
+    PATH_HEADER_LEN, PathFrame, PathHeader, PathType, Reach, SwitchId, Tag, TagWidth, TaggedFrame, TcpFrame,
+    Tuple, VlanTag, count_hop, pop_tag, push_tag, unwrap, wrap,
 };
 
 fn mac() -> impl Strategy<Value = Mac> {
@@ -30,6 +31,11 @@ fn hello() -> impl Strategy<Value = Hello> {
             echo: echo.map(Echo),
         },
     )
+}
+
+/// What a Hello says about the stations that its sender reaches: the ends of the range, and the list.
+fn announced() -> impl Strategy<Value = Option<(Mac, Mac, Vec<MacRange>)>> {
+    option::of((mac(), mac(), vec(any::<MacRange>(), 0..=Reach::MOST)))
 }
 
 /// The header of a Path frame of one of these types.
@@ -109,9 +115,14 @@ fn path_frame() -> impl Strategy<Value = Vec<u8>> {
 
 /// A Hello, signed or not.
 fn hello_frame() -> impl Strategy<Value = Vec<u8>> {
-    (hello(), mac(), any::<Option<[u8; 20]>>()).prop_map(|(hello, source, key)| {
+    (hello(), announced(), mac(), any::<Option<[u8; 20]>>()).prop_map(|(hello, announced, source, key)| {
         let key = key.map(|key| Key::new(&key));
-        made(|out| hello.write(source, EtherType::HELLO, key.as_ref(), out))
+        let reach = announced.as_ref().map(|(first, last, unreached)| Reach {
+            first: *first,
+            last: *last,
+            unreached,
+        });
+        made(|out| hello.write_with(reach.as_ref(), source, EtherType::HELLO, key.as_ref(), out))
     })
 }
 
@@ -160,7 +171,7 @@ fn read_all(bytes: &[u8]) -> [Result<String, Error>; 8] {
     let path = |frame: PathFrame| format!("{:?} {:?}", frame.header(), frame.original().map(|(of, _)| of));
     let hello = |frame: HelloFrame| {
         let verdict = frame.verify(&Key::new(b"key"));
-        format!("{:?} {verdict:?}", frame.hello())
+        format!("{:?} {:?} {verdict:?}", frame.hello(), frame.reach())
     };
     let ip = |ip: Ip| format!("{:?} {} {} {}", ip.protocol(), ip.is_fragment(), ip.dscp(), ip.ecn());
     let tcp = |frame: TcpFrame| {
@@ -190,13 +201,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_hello_that_is_written_is_read(hello in hello(), source in mac(), ethertype: u16, key: Option<[u8; 20]>) {
+    fn a_hello_that_is_written_is_read(
+        hello in hello(), announced in announced(), source in mac(), ethertype: u16, key: Option<[u8; 20]>
+    ) {
         let key = key.map(|key| Key::new(&key));
         // EtherTypes of tags cannot be payloads.
         prop_assume!(!EtherType(ethertype).is_tag());
-        let frame = made(|out| hello.write(source, EtherType(ethertype), key.as_ref(), out));
+        let reach = announced.as_ref().map(|(first, last, unreached)| Reach { first: *first, last: *last, unreached });
+        let frame = made(|out| hello.write_with(reach.as_ref(), source, EtherType(ethertype), key.as_ref(), out));
+        prop_assert!(frame.len() <= Hello::MOST);
         let read = HelloFrame::parse(&frame, EtherType(ethertype)).unwrap();
-        prop_assert_eq!((read.hello(), read.ethernet().source()), (hello, source));
+        prop_assert_eq!((read.hello(), read.reach(), read.ethernet().source()), (hello, reach, source));
         prop_assert_eq!(read.is_authenticated(), key.is_some());
         if let Some(key) = &key {
             prop_assert_eq!(read.verify(key), Ok(()));

@@ -5,9 +5,9 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use weft_wire::{
-    Arp, ArpOperation, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, Mac, Neighbor,
-    NeighborOperation, PathFrame, PathHeader, PathType, SwitchId, TAG_LEN, Tag, TagWidth, TaggedFrame,
-    TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
+    Arp, ArpOperation, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, Mac, MacRange,
+    Neighbor, NeighborOperation, PathFrame, PathHeader, PathType, Reach, SwitchId, TAG_LEN, Tag, TagWidth,
+    TaggedFrame, TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
 };
 
 use crate::json::{each_vector, unhex};
@@ -73,6 +73,13 @@ impl Vector<'_> {
         }
     }
 
+    /// The ranges of an announcement; `None` if there is none.
+    fn unreached(&self) -> Option<Vec<MacRange>> {
+        let address = |text: &Value| text.as_str().unwrap().parse::<Mac>().unwrap().0;
+        let ends = |ends: &Value| [0, 1].map(|end| address(&ends[end]));
+        self.0.get("unreached").map(|list| list.as_array().unwrap().iter().map(ends).collect())
+    }
+
     fn path_header(&self) -> PathHeader {
         let path_type = match self.text("type") {
             "request" => PathType::Request,
@@ -110,8 +117,15 @@ fn hellos_are_read_and_written() {
         if let Some(key) = &key {
             assert_eq!(read.verify(key), Ok(()), "{name}");
         }
-        let sent =
-            written(|out| hello.write(vector.address("source"), vector.ethertype(), key.as_ref(), out));
+        let unreached = vector.unreached();
+        let reach = unreached.as_ref().map(|unreached| Reach {
+            first: vector.address("first"),
+            last: vector.address("last"),
+            unreached,
+        });
+        assert_eq!(read.reach(), reach, "{name}");
+        let (source, ethertype) = (vector.address("source"), vector.ethertype());
+        let sent = written(|out| hello.write_with(reach.as_ref(), source, ethertype, key.as_ref(), out));
         assert_eq!(sent.unwrap() == frame, vector.as_sent(), "{name}");
     });
 }
