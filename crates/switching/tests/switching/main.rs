@@ -8,6 +8,7 @@ mod hosts;
 mod hula;
 mod loop_guard;
 mod paths;
+mod reachability;
 mod registry;
 mod spanning_tree;
 mod tag_forward;
