@@ -27,6 +27,15 @@ impl Plane {
         Ok(())
     }
 
+    /// Changes the next hops of some stations.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; a mode that explores has no routes.
+    pub fn change_routes(&self, routes: &[(u64, Route)]) -> Result<(), PlaneError> {
+        let map = self.walk("routes")?;
+        Ok(routes.iter().try_for_each(|(station, route)| map.insert(station, route))?)
+    }
+
     /// The routes of the program, in no particular order.
     ///
     /// # Errors

@@ -51,7 +51,7 @@ struct Route {
 }
 
 /// What the neighbour of a port has said.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Said {
     /// Announcements, none about the same stations as another.
     parts: Vec<Unreached>,
@@ -76,6 +76,8 @@ pub struct Reachability {
     parts: Vec<Unreached>,
     /// Whether something has changed since [`Reachability::settle`].
     is_unsettled: bool,
+    /// Ports whose neighbour has said something that is not applied to the routes yet.
+    news: PortBits,
 }
 
 /// The consequences of changes.
@@ -96,6 +98,7 @@ impl Reachability {
             states: PortStates::default(),
             parts: Unreached::all([]),
             is_unsettled: true,
+            news: 0,
         }
     }
 
@@ -113,10 +116,9 @@ impl Reachability {
         };
         self.routes = routes.into_iter().map(route).collect();
         self.routes.sort_unstable_by_key(|route| route.station);
-        for port in 0..self.said.len() as u16 {
-            let said = &self.said[usize::from(port)];
+        for (port, said) in (0..).map(PortId).zip(&self.said) {
             if said.rest || !said.parts.is_empty() {
-                self.mark(PortId(port));
+                self.news |= bit(port);
             }
         }
         self.is_unsettled = true;
@@ -131,9 +133,13 @@ impl Reachability {
         self.states = states;
         self.is_unsettled = true;
         for port in (0..self.said.len() as u16).map(PortId).filter(|port| left & bit(*port) != 0) {
-            self.said[port.index()] = Said::default();
-            self.mark(port);
+            self.forget(port);
         }
+    }
+
+    /// Another neighbour is behind a port: it reaches nothing until it speaks.
+    pub fn forget(&mut self, port: PortId) {
+        self.replace(port, Said::default());
     }
 
     /// The neighbour of a port has said this.
@@ -144,16 +150,21 @@ impl Reachability {
         said.parts.retain(|other| !other.overlaps(&part));
         if said.parts.len() < MOST_PARTS {
             said.parts.push(part);
-            self.mark(port);
         }
+        self.news |= bit(port);
+        self.is_unsettled = true;
     }
 
     /// The neighbour of a port does not say what it reaches: everything.
     pub fn trust(&mut self, port: PortId) {
-        let Some(said) = self.said.get_mut(port.index()) else { return };
-        if !said.rest || !said.parts.is_empty() {
-            *said = Said { parts: Vec::new(), rest: true };
-            self.mark(port);
+        self.replace(port, Said { parts: Vec::new(), rest: true });
+    }
+
+    fn replace(&mut self, port: PortId, new: Said) {
+        if let Some(said) = self.said.get_mut(port.index()).filter(|said| **said != new) {
+            *said = new;
+            self.news |= bit(port);
+            self.is_unsettled = true;
         }
     }
 
@@ -166,7 +177,6 @@ impl Reachability {
                 false => route.unreached |= bit(port),
             }
         }
-        self.is_unsettled = true;
     }
 
     /// Whether [`Reachability::settle`] may report something.
@@ -176,6 +186,11 @@ impl Reachability {
 
     /// The consequences of all changes since the last call.
     pub fn settle(&mut self) -> Settled {
+        let news = std::mem::take(&mut self.news);
+        (0..self.said.len() as u16)
+            .map(PortId)
+            .filter(|port| news & bit(*port) != 0)
+            .for_each(|port| self.mark(port));
         let PortStates { up, fabric, hosts } = self.states;
         self.is_unsettled = false;
         let mut changed = Vec::new();
@@ -256,6 +271,7 @@ mod tests {
         assert_eq!(leaf.settle().routes, [(Mac::of_host(2), 0b100)]);
         assert_eq!([1, 2].map(|port| leaf.withdrawn(PortId(port))), [1, 0]);
         leaf.hear(PortId(1), says(&[2]));
+        leaf.forget(PortId(0));
         assert!(!leaf.is_unsettled(), "nothing new");
         leaf.hear(PortId(1), says(&[]));
         assert_eq!(routes(&mut leaf), [1, UPLINKS, UPLINKS]);
@@ -330,7 +346,7 @@ mod tests {
             let station = Mac::of_host(number);
             leaf.hear(PortId(1), weft_wire::Reach { first: station, last: station, unreached: &[] }.into());
         }
-        assert_eq!(leaf.said[1].parts.len(), MOST_PARTS);
+        assert_eq!(leaf.said[1].parts.len(), MOST_PARTS, "more are ignored");
         leaf.hear(PortId(1), says(&[]));
         assert_eq!((leaf.said[1].parts.len(), routes(&mut leaf)), (1, vec![1, 0b010, 0b010]));
     }

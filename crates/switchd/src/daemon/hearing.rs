@@ -1,10 +1,13 @@
 //! Handling of received and of missing Hello messages by a [`Switch`].
 
 use super::delivery::Delivery;
+use super::hello::Accepted;
 use super::hold::is_late;
 use super::ports::{Neighbour, Port, Role};
 use super::switch::{Switch, Task};
 use crate::layout::NEVER;
+use weft_switching::Unreached;
+use weft_units::PortId;
 
 impl Switch {
     /// Handles a frame with the EtherType of Hello that was read at `now`.
@@ -26,7 +29,7 @@ impl Switch {
         if port.role == Role::Down {
             return Vec::new();
         }
-        let (hello, key) = match self.hellos.read(frame, port.may_be_fabric) {
+        let Accepted { hello, reach, key } = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
                 let was_host = port.role == Role::Host;
@@ -64,6 +67,7 @@ impl Switch {
         let neighbour =
             Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
         let is_heard = self.hellos.is_heard_by(&hello, number);
+        let reach = reach.map(Unreached::from);
         let has_restarted = hello.echo.is_none() && port.role == Role::OneWay && now < port.one_way_until;
         let port = &mut self.ports[usize::from(number)];
         let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
@@ -79,6 +83,10 @@ impl Switch {
             port.one_way_until = now + 2 * hold;
             return self.hear_one_way(number, now);
         }
+        port.is_answered |= is_heard && (hello.echo.is_some() || now >= port.certain_from);
+        if other.is_some_and(|(switch, _)| switch != hello.switch.0) {
+            self.reach.forget(PortId(number));
+        }
         if !was_heard || other != Some((hello.switch.0, tier)) {
             let until = port.until;
             if was_fabric
@@ -93,6 +101,7 @@ impl Switch {
             // It may have missed our Hello: its carrier, or its daemon, has just come up.
             self.greet_on(number, now);
         }
+        self.hear_reach(number, reach);
         self.notices.tell(number, &self.ports[usize::from(number)]);
         let mut tasks = self.need_room_for_tags(number, now);
         if was_host {

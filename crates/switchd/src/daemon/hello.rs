@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_wire::{Echo, EtherType, Hello, HelloFrame, Key, MIN_FRAME, Mac, Probe, ProbeFrame, SwitchId};
+use weft_wire::{Echo, EtherType, Hello, HelloFrame, Key, Mac, Probe, ProbeFrame, Reach, SwitchId};
 
 use super::memory::Memory;
 
@@ -25,6 +25,28 @@ pub struct Hellos {
     pub sent: u64,
     /// Hellos and probes refused, by reason.
     pub refused: BTreeMap<&'static str, u64>,
+}
+
+/// What a Hello of this switch says.
+pub struct Said<'a> {
+    /// The port that it leaves by.
+    pub port: u16,
+    /// The hold time; 0 withdraws the adjacency.
+    pub hold_ms: u32,
+    /// Whom the port hears.
+    pub echo: Option<Echo>,
+    /// What the switch reaches.
+    pub reach: Option<Reach<'a>>,
+}
+
+/// A Hello that was accepted.
+pub struct Accepted<'a> {
+    /// Its content.
+    pub hello: Hello,
+    /// What its sender reaches, if it says so.
+    pub reach: Option<Reach<'a>>,
+    /// The index of the key that signed it.
+    pub key: Option<usize>,
 }
 
 /// When Hellos are sent.
@@ -52,20 +74,16 @@ pub const REASONS: [&str; 9] =
     ["ethertype", "destination", "short", "version", "unsigned", "signature", "replay", "port", "own"];
 
 impl Hellos {
-    /// The Hello to send from a port with this address, which hears `echo`. A hold time of 0 withdraws the adjacency.
-    pub fn frame(
-        &mut self,
-        source: Mac,
-        port: u16,
-        hold_ms: u32,
-        echo: Option<Echo>,
-        since_1970: u64,
-    ) -> [u8; MIN_FRAME] {
-        let mut frame = [0; MIN_FRAME];
+    /// The Hello to send from a port with this address.
+    pub fn frame(&mut self, source: Mac, said: Said<'_>, since_1970: u64) -> Vec<u8> {
+        let Said { port, hold_ms, echo, reach } = said;
+        let mut frame = vec![0; Hello::MOST];
         let sequence = self.memory.next(since_1970);
         let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence, echo };
-        // A Hello has the shortest length of a frame.
-        let _ = hello.write(source, EtherType::HELLO, self.keys.first(), &mut frame);
+        // No Hello is longer.
+        let written =
+            hello.write_with(reach.as_ref(), source, EtherType::HELLO, self.keys.first(), &mut frame);
+        frame.truncate(written.unwrap_or_default());
         self.sent += 1;
         frame
     }
@@ -75,15 +93,11 @@ impl Hellos {
         hello.echo.is_none_or(|echo| echo == Echo::of(SwitchId(self.id), port))
     }
 
-    /// The contents of a valid Hello, and the index of the key that signed it.
+    /// A valid Hello.
     ///
     /// # Errors
     /// One of [`REASONS`], which is counted.
-    pub fn read(
-        &mut self,
-        frame: &[u8],
-        may_be_fabric: bool,
-    ) -> Result<(Hello, Option<usize>), &'static str> {
+    pub fn read<'a>(&mut self, frame: &'a [u8], may_be_fabric: bool) -> Result<Accepted<'a>, &'static str> {
         let read = self.check(frame, may_be_fabric);
         match read {
             Ok(_) => self.heard += 1,
@@ -121,7 +135,7 @@ impl Hellos {
         verified.map(|()| None).map_err(|error| error.counter())
     }
 
-    fn check(&mut self, frame: &[u8], may_be_fabric: bool) -> Result<(Hello, Option<usize>), &'static str> {
+    fn check<'a>(&mut self, frame: &'a [u8], may_be_fabric: bool) -> Result<Accepted<'a>, &'static str> {
         if !may_be_fabric {
             return Err("port");
         }
@@ -134,7 +148,7 @@ impl Hellos {
         if key.is_some() && !self.memory.accept((hello.switch.0, hello.port), hello.sequence) {
             return Err("replay");
         }
-        Ok((hello, key))
+        Ok(Accepted { hello, reach: frame.reach(), key })
     }
 }
 

@@ -9,6 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use weft_switching::tag_forward::Limits;
+use weft_units::PortId;
 
 use super::ports::{Port, Role};
 use super::switch::Switch;
@@ -122,6 +123,13 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
     gauge(registry, "port_up", help, by_port(&|port| u64::from(port.role != Role::Down)));
     let help = "1 if the port takes no new paths because of `weftctl drain`, else 0";
     gauge(registry, "port_draining", help, by_port(&|port| u64::from(port.draining)));
+    if switch.config.mode.routes() {
+        let withdrawn = (0..)
+            .zip(&switch.ports)
+            .map(|(number, port)| with("port", &port.name, switch.reach.withdrawn(PortId(number)) as u64));
+        let help = "Stations whose route over the port is not used because its neighbour does not reach them";
+        gauge(registry, "port_withdrawn_routes", help, withdrawn);
+    }
     let roles = switch.ports.iter().flat_map(|port| {
         Role::ALL.map(|role| {
             let labels = vec![("port", port.name.clone()), ("role", role.name().to_owned())];

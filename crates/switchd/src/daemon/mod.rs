@@ -41,11 +41,13 @@ mod start;
 mod storms;
 mod support;
 pub(crate) mod switch;
+mod throttle;
 mod trace;
 mod turn;
 mod unkeyed;
 mod walks;
 mod watch_pins;
+mod withdrawal;
 
 use std::sync::{Arc, Mutex};
 
@@ -196,16 +198,17 @@ async fn serve(
             let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
             next_alive = Instant::now() + often;
         }
-        let (tasks, due) = {
+        let (tasks, next) = {
             let mut switch = shared.lock();
             let now = clock::now();
             let (tasks, role_ends) = switch.expire(now);
+            let retry = switch.withdraw(now);
             let sending = switch.greet(now).min(switch.probe(now));
-            switch.due = role_ends.min(sending);
+            switch.due = role_ends.min(sending).min(retry);
             (tasks, switch.due)
         };
         shared.hand(tasks);
-        let wait = clock::until(due);
+        let wait = clock::until(next);
         let wake = Instant::now() + wait;
         let wake = alive.map_or(wake, |_| wake.min(next_alive));
         tokio::select! {

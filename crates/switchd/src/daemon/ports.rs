@@ -127,6 +127,8 @@ pub struct Port {
     pub certain_from: u64,
     /// While its role is [`Role::OneWay`], a Hello that does not say whom its sender hears changes nothing until then.
     pub one_way_until: u64,
+    /// Whether the neighbour hears this switch, as far as it says so.
+    pub is_answered: bool,
     /// The switch whose Hello was last accepted; none once it withdraws or the port goes down.
     pub neighbour: Option<Neighbour>,
     /// The kernel's entry from an earlier daemon, until the first Hello.
@@ -166,6 +168,7 @@ impl Port {
             until: NEVER,
             certain_from: NEVER,
             one_way_until: 0,
+            is_answered: false,
             neighbour: None,
             adopted: None,
             draining: false,

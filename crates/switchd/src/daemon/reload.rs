@@ -6,7 +6,7 @@ use weft_wire::Key;
 use super::interfaces::unfit;
 use super::ports::Role;
 use super::shared::Shared;
-use super::switch::{Switch, Task, route_entries};
+use super::switch::{Switch, Task};
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
@@ -81,14 +81,13 @@ impl Switch {
     /// The data plane could not be updated; nothing is changed then.
     fn change(&mut self, new: Config) -> Result<(), PlaneError> {
         // Everything that can fail comes first.
-        if new.mode.routes() {
-            self.plane.set_routes(&route_entries(&new.routes))?;
-        }
+        let before = new.mode.routes().then(|| self.exchange_routes(&new.routes)).transpose()?;
         if let Err(error) = self.tell_all(&new) {
-            if new.mode.routes()
-                && let Err(error) = self.set_routes()
-            {
-                tracing::error!(%error, "restoring the routes failed");
+            if let Some(before) = before {
+                self.reach = before;
+                if let Err(error) = self.set_routes() {
+                    tracing::error!(%error, "restoring the routes failed");
+                }
             }
             return Err(error);
         }

@@ -3,6 +3,7 @@
 use std::io;
 
 use serde_json::{Map, Value, json};
+use weft_units::PortId;
 use weft_wire::Mac;
 
 use super::ports::{Port, Role};
@@ -85,6 +86,7 @@ pub fn ports(switch: &Switch) -> Value {
             "loop": port.guard.other_end(now).map(|end| {
                 json!({"switch_id": format!("{:016x}", end.switch), "port": end.port})
             }),
+            "withdrawn_routes": switch.reach.withdrawn(PortId(number as u16)),
             "neighbour": neighbour(port, now),
             "received_frames": counts.received,
             "received_bytes": counts.received_bytes,

@@ -1,5 +1,6 @@
 //! Loads the program for a new daemon, before anything is attached.
 
+use weft_switching::reachability::Reachability;
 use weft_switching::tfe::Classifier;
 use weft_switching::{ParamValue, mix64};
 
@@ -13,6 +14,7 @@ use super::ports::Port;
 use super::refusal::Refusal;
 use super::support::too_old;
 use super::switch::{Restored, Switch};
+use super::throttle::Throttle;
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
@@ -75,6 +77,8 @@ pub fn load(
         loops: LoopCounts::default(),
         log_limit: LogLimit::default(),
         greeting: Schedule { next: now },
+        reach: Reachability::new(config.ports.len()),
+        throttle: Throttle::default(),
         due: NEVER,
         started: now,
         reads_since: NEVER,

@@ -131,6 +131,7 @@ pub async fn start(
     // Until the program is attached to all ports, the old one stays pinned, with its maps unchanged.
     let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
     let left = adopt(&mut switch, &interfaces)?;
+    switch.take_routes(left.others.is_empty())?;
     let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);
     let sockets = interfaces.iter().map(|interface| interface.as_ref().map(open).transpose());
     let sockets: std::io::Result<Vec<_>> = sockets.collect();

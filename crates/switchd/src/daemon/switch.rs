@@ -1,18 +1,20 @@
 //! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
+use weft_switching::Unreached;
+use weft_switching::reachability::Reachability;
 use weft_units::PortId;
 
-use super::hello::{Hellos, Schedule};
+use super::hello::{Hellos, Said, Schedule};
 use super::log_limit::LogLimit;
 use super::loop_counts::LoopCounts;
 use super::notices::Notices;
 use super::ports::{Port, Role};
+use super::throttle::Throttle;
 use crate::attach::Undo;
 use crate::clock;
-use crate::config::{Config, Route};
+use crate::config::Config;
 use crate::error::PlaneError;
 use crate::held::Held;
-use crate::layout;
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
 use crate::tables::Sizes;
@@ -45,6 +47,10 @@ pub struct Switch {
     pub notices: Notices,
     /// When Hellos are sent.
     pub greeting: Schedule,
+    /// The routes, in modes with routes.
+    pub reach: Reachability,
+    /// How often the routes may change.
+    pub throttle: Throttle,
     /// When the daemon should wake up next.
     pub due: u64,
     /// When it started.
@@ -92,6 +98,7 @@ impl Switch {
             tracing::error!(port = number, %error, "updating a port in the data plane failed");
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
+        self.see_ports();
     }
 
     /// Sets the role of a port at `now`.
@@ -102,6 +109,7 @@ impl Switch {
         if role == Role::Fabric {
             port.guard.clear();
         }
+        port.is_answered &= role.has_neighbour();
         if port.role != role {
             port.role = role;
             let named = &port.name;
@@ -110,17 +118,6 @@ impl Switch {
             }
         }
         self.tell(number);
-    }
-
-    /// Writes the configured routes to the kernel, in modes with routes.
-    ///
-    /// # Errors
-    /// [`PlaneError`].
-    pub fn set_routes(&mut self) -> Result<(), PlaneError> {
-        match self.config.mode.routes() {
-            true => self.plane.set_routes(&route_entries(&self.config.routes)),
-            false => Ok(()),
-        }
     }
 
     /// Sets whether the port takes no new paths.
@@ -181,20 +178,20 @@ impl Switch {
         if port.role == Role::Down {
             return;
         }
-        let frame = self.hellos.frame(interface.mac, number, hold_ms, port.echo(now), clock::since_1970());
-        if let Err(error) = socket.send(&frame)
-            && let Some(left_out) = self.log_limit.admit(number, "send", now)
-        {
-            tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
+        let announces = self.config.mode.routes() && port.role.has_neighbour() && hold_ms > 0;
+        let parts: Vec<Option<&Unreached>> = match announces {
+            true => self.reach.parts().iter().map(Some).collect(),
+            false => vec![None],
+        };
+        for part in parts {
+            let said =
+                Said { port: number, hold_ms, echo: port.echo(now), reach: part.map(Unreached::reach) };
+            let frame = self.hellos.frame(interface.mac, said, clock::since_1970());
+            if let Err(error) = socket.send(&frame)
+                && let Some(left_out) = self.log_limit.admit(number, "send", now)
+            {
+                tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
+            }
         }
     }
-}
-
-/// Routes in the format of the kernel map.
-pub fn route_entries(routes: &[Route]) -> Vec<(u64, layout::Route)> {
-    let route = |route: &Route| {
-        let ports = route.ports.iter().map(|port| u16::from(*port));
-        (route.station.bits(), layout::Route::new(ports))
-    };
-    routes.iter().map(route).collect()
 }

@@ -330,6 +330,11 @@ impl Route {
         route.ports[..ports.len()].copy_from_slice(&ports);
         route
     }
+
+    /// Its port numbers.
+    pub fn ports(&self) -> &[u8] {
+        self.ports.get(..self.count as usize).unwrap_or_default()
+    }
 }
 
 /// Maximum number of bytes recorded of a frame.

@@ -1,0 +1,115 @@
+//! Mode `ecmp`: a link of another leaf fails. Flows to that leaf leave the spine that has lost it, and come back.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::daemons::leaf_spine::{LeafSpine, Switches};
+use crate::daemons::switch::{Places, one_of_three};
+use crate::daemons::traffic::{Stream, reaches};
+use crate::wait::wait_for;
+
+const INTERVAL: Duration = Duration::from_millis(100);
+const HOLD: Duration = Duration::from_millis(300);
+/// The time between two datagrams of a stream.
+const EVERY: Duration = Duration::from_millis(2);
+/// How long a failure is watched.
+const WATCHED: Duration = Duration::from_millis(1500);
+
+/// How the link between the first leaf and the first spine fails, and how it is repaired.
+struct Failure {
+    breaks: fn(&LeafSpine),
+    heals: fn(&LeafSpine),
+}
+
+/// Both ends lose their carrier.
+const CARRIER: Failure = Failure {
+    breaks: |network| network.spines[0].ip("link set l0 down"),
+    heals: |network| network.spines[0].ip("link set l0 up"),
+};
+
+/// Frames are lost in both directions, and both ends keep their carrier.
+const SILENT: Failure = Failure {
+    breaks: |network| {
+        network.leaves[0].sh("tc qdisc replace dev s0 root blackhole");
+        network.spines[0].sh("tc qdisc replace dev l0 root blackhole");
+    },
+    heals: |network| {
+        network.leaves[0].sh("tc qdisc del dev s0 root");
+        network.spines[0].sh("tc qdisc del dev l0 root");
+    },
+};
+
+/// The flows of one direction, of which the switches take some over each spine.
+fn flows(network: &LeafSpine, from: usize) -> Vec<Stream> {
+    let [one, other] = [from, 1 - from].map(|at| &network.hosts[at]);
+    let port = 100 * (from + 1);
+    let flow = |number| Stream::start(one, other, &format!("10.0.0.{}:{}", 2 - from, port + number), EVERY);
+    (0..8).map(flow).collect()
+}
+
+/// For how long the worst of the flows lost its datagrams.
+fn lost(flows: Vec<Stream>) -> Duration {
+    let lost = flows.into_iter().map(Stream::end).map(|end| end.sent - end.received.min(end.sent));
+    EVERY * lost.max().unwrap_or_default() as u32
+}
+
+/// For how long the worst flow to the leaf that loses a link, and the worst flow from there, lose datagrams while something
+/// happens and for a while after.
+fn watch(network: &LeafSpine, happens: fn(&LeafSpine)) -> [Duration; 2] {
+    let streams = [1, 0].map(|from| flows(network, from));
+    streams.iter().flatten().for_each(|stream| stream.goes_on(50));
+    happens(network);
+    sleep(WATCHED);
+    let [to, from] = streams.map(lost);
+    println!("flows lost datagrams for {to:?} to the leaf, and for {from:?} from there");
+    [to, from]
+}
+
+/// The bytes that the second leaf has sent to each spine.
+fn divided(switches: &Switches<'_>) -> [u64; 2] {
+    [0, 1].map(|spine| switches.spines[spine].received_bytes("l1"))
+}
+
+/// Waits until the flows of the second leaf take both spines, or leave the first one.
+fn wait_until_first_spine(network: &LeafSpine, switches: &Switches<'_>, is_used: bool) {
+    let stream = flows(network, 1);
+    wait_for("the flows take their spines", || {
+        let before = divided(switches);
+        sleep(INTERVAL);
+        let [first, second] = divided(switches);
+        // Hello messages take less than a tenth of this.
+        second > before[1] + 1000 && (first > before[0] + 1000) == is_used
+    });
+    let _ = lost(stream);
+}
+
+/// A link fails and heals; flows to and from its leaf lose datagrams for no longer than `least`.
+fn fails_and_heals(failure: &Failure, least: Duration) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start(&places, "ecmp");
+    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
+    wait_until_first_spine(&network, &switches, true);
+    one_of_three("a link of another leaf", || {
+        let [to, from] = watch(&network, failure.breaks);
+        wait_until_first_spine(&network, &switches, false);
+        let [to_again, from_again] = watch(&network, failure.heals);
+        wait_until_first_spine(&network, &switches, true);
+        let all = format!(
+            "lost to the leaf {to:?}, from it {from:?}; when the link is back {to_again:?} and {from_again:?}"
+        );
+        let is_short = to.max(from) <= least && to_again <= INTERVAL && from_again <= INTERVAL;
+        if is_short { Ok(()) } else { Err(format!("{all}: expected {least:?}, then {INTERVAL:?}")) }
+    });
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn flows_leave_the_spine_at_once_when_it_loses_its_carrier_to_their_leaf() {
+    fails_and_heals(&CARRIER, INTERVAL);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn flows_leave_the_spine_after_the_hold_time_when_it_no_longer_hears_their_leaf() {
+    fails_and_heals(&SILENT, HOLD + INTERVAL);
+}
