@@ -188,6 +188,7 @@ impl Draw {
             0 if self.one_in(2) => Event::Up(port, !self.one_in(3)),
             1 => Event::Look,
             2 => Event::Tend,
+            25..=26 if self.mode.routes() => Event::Reach(port, self.unreached()),
             3..=6 => Event::Frame(if port == 0 && !self.one_in(8) { 1 } else { port }, self.hello()),
             7..=18 => self.answer().unwrap_or_else(|| Event::Frame(port, self.frame())),
             19..=24 if !self.seen.is_empty() => {
@@ -201,6 +202,12 @@ impl Draw {
             }
         };
         Step { wait, event }
+    }
+
+    /// The stations that a neighbour does not reach: none, some or all.
+    fn unreached(&mut self) -> u8 {
+        let drawn = self.random.next_u32() as u8;
+        if self.one_in(3) { 0 } else { drawn | self.random.next_u32() as u8 }
     }
 
     /// The ingress port of a host's frames: some hosts are attached here, the others are behind other switches.

@@ -136,6 +136,13 @@ impl Oracle {
         }
     }
 
+    /// The neighbour of a port does not reach these stations.
+    pub fn says(&mut self, port: PortId, unreached: u8) {
+        if let Machine::Routed(switch) = &mut self.switch {
+            switch.says(port, unreached);
+        }
+    }
+
     /// The ports' state, as the daemon would write it for the program.
     pub fn port_entries(&self, now: Time) -> Vec<Port> {
         let ports = self.switch.base().ports();

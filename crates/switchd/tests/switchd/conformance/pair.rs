@@ -6,11 +6,13 @@ use std::fmt;
 use rand_core::RngCore;
 use weft_switchd::Counters;
 use weft_switchd::event::EventKind;
-use weft_switchd::layout::{Flow, Route, Settings, Test, ns_at};
+use weft_switchd::layout::{Flow, MAX_PORTS, Port, Route, Settings, Test, ns_at};
 use weft_switchd::recovery::Broken;
 use weft_switching::exploration::FloodOrder;
+use weft_switching::reachability::{PortBits, PortStates, Reachability};
 use weft_switching::{DropReason, Mac};
 use weft_units::{Duration, HostId, PortId, Time};
+use weft_wire::Reach;
 
 use crate::conformance::compare::{ends, same, same_set, sizes, tables};
 use crate::conformance::oracle::Oracle;
@@ -30,6 +32,8 @@ pub enum Event {
     Look,
     /// The daemon sweeps tables and breaks the flows of dead ports.
     Tend,
+    /// The neighbour of a port says which stations it does not reach: the bits of a number.
+    Reach(u16, u8),
 }
 
 /// An event after a wait.
@@ -51,6 +55,7 @@ impl fmt::Debug for Step {
             Event::Up(port, up) => write!(f, "port({}, {port}, {up})", self.wait),
             Event::Look => write!(f, "look({})", self.wait),
             Event::Tend => write!(f, "tend({})", self.wait),
+            Event::Reach(port, unreached) => write!(f, "reach({}, {port}, {unreached})", self.wait),
         }
     }
 }
@@ -63,6 +68,8 @@ pub struct Pair {
     ordered: bool,
     before: Counters,
     steps: u64,
+    /// The routes, in modes with routes.
+    reach: Reachability,
     /// The looked-up flows of dead ports.
     looked_up: BTreeMap<u16, Vec<Broken>>,
     /// The number of moves of each station.
@@ -79,12 +86,13 @@ impl Pair {
         let settings = settings.classifying(&setting.classifier);
         let mut program = Program::load(setting.mode, &setting.config, settings).expect("the program loads");
         program.plane.set_tracing(true).expect("a map that can be written");
+        let mut reach = Reachability::new(setting.ways.len());
         if setting.mode.routes() {
             let route = |(host, ports): (HostId, &Vec<u16>)| {
-                (Mac::of_host(host.0).bits(), Route::new(ports.iter().copied()))
+                (Mac::of_host(host.0), ports.iter().fold(0, |bits, port| bits | 1 << port))
             };
-            let routes: Vec<_> = (0..).map(HostId).zip(&setting.routes).map(route).collect();
-            program.plane.set_routes(&routes).expect("a map that can be written");
+            reach.set_routes((0..).map(HostId).zip(&setting.routes).map(route), |_| None);
+            (0..setting.ways.len() as u16).for_each(|port| reach.trust(PortId(port)));
         }
         Self {
             program,
@@ -93,6 +101,7 @@ impl Pair {
             ordered: setting.config.order == FloodOrder::Fixed,
             before: Counters::default(),
             steps: 0,
+            reach,
             looked_up: BTreeMap::new(),
             moves: BTreeMap::new(),
             every: 1,
@@ -104,6 +113,7 @@ impl Pair {
     pub fn step(&mut self, step: &Step) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         self.now += Duration::from_ps(step.wait * 1000);
         self.program.tell(self.oracle.port_entries(self.now)).map_err(text)?;
+        self.withdraw()?;
         let sent = match &step.event {
             Event::Frame(port, bytes) => {
                 let sent = self.frame(PortId(*port), bytes)?;
@@ -120,6 +130,16 @@ impl Pair {
             }
             Event::Look => self.look().map(|()| Vec::new())?,
             Event::Tend => self.tend().map(|()| Vec::new())?,
+            Event::Reach(port, unreached) => {
+                let named =
+                    (0..8).filter(|host| unreached & 1 << host != 0).map(|host| [Mac::of_host(host).0; 2]);
+                let named: Vec<_> = named.collect();
+                let said = Reach { first: Mac::default(), last: Mac::BROADCAST, unreached: &named };
+                self.reach.hear(PortId(*port), said.into());
+                self.oracle.says(PortId(*port), *unreached);
+                self.tally.count("announced");
+                Vec::new()
+            }
         };
         self.steps += 1;
         if self.steps.is_multiple_of(self.every) {
@@ -130,6 +150,31 @@ impl Pair {
             same("stations that moved", &self.moves, &moved)?;
         }
         Ok(sent)
+    }
+
+    /// The daemon's part: withdraws the next hops that do not reach their station. A port that has lost its neighbour gets one
+    /// that reaches everything.
+    fn withdraw(&mut self) -> Result<(), String> {
+        let ports = self.program.ports();
+        let of = |is: &dyn Fn(&Port) -> bool| {
+            (0..).zip(ports).filter(|(_, port)| is(port)).fold(0, |bits, (number, _)| bits | 1 << number)
+        };
+        let now = ns_at(self.now);
+        let states = PortStates {
+            up: of(&|port| port.up != 0),
+            fabric: of(&|port| port.is_fabric(now)),
+            hosts: of(&|port| port.is_host(now)),
+        };
+        self.reach.set_ports(states);
+        for port in (0..ports.len() as u16).map(PortId).filter(|port| states.fabric & 1 << port.0 == 0) {
+            self.reach.trust(port);
+            self.oracle.says(port, 0);
+        }
+        let route = |(station, bits): (Mac, PortBits)| {
+            (station.bits(), Route::new((0..MAX_PORTS).filter(|port| bits & 1 << port != 0)))
+        };
+        let changed: Vec<_> = self.reach.settle().routes.into_iter().map(route).collect();
+        if changed.is_empty() { Ok(()) } else { self.program.plane.change_routes(&changed).map_err(text) }
     }
 
     fn frame(&mut self, port: PortId, bytes: &[u8]) -> Result<Vec<(PortId, Vec<u8>)>, String> {

@@ -1,6 +1,7 @@
 //! The reference for the modes with routes: `RoutedSwitch`, where the simulator's ECMP and spraying choose among the
 //! next hops of stations that have a route.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
@@ -12,7 +13,7 @@ use weft_switching::spray::{Spray, SpraySwitch};
 use weft_switching::{
     Action, Actions, Blueprint, Context, Forwarding, Header, SchemeSpec, Switch, mix64, tuple_hash,
 };
-use weft_units::{NodeId, PortId, Time};
+use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 use crate::conformance::machine::Ctx;
 use crate::conformance::read;
@@ -58,6 +59,11 @@ pub struct Routed {
     node: NodeId,
     /// The ports that the routes consider usable.
     known: Vec<bool>,
+    /// The stations that the neighbour of each port does not reach, as bits.
+    unreached: Vec<u8>,
+    routes: Vec<Vec<u16>>,
+    /// Links from neighbours to hosts that the routes do without.
+    withdrawn: HashSet<LinkId>,
 }
 
 /// The hash key of the switch.
@@ -96,27 +102,56 @@ impl Routed {
         };
         let base = ArpPathSwitch::new(&setting.config, setting.ways.clone(), 1);
         let switch = RoutedSwitch::new(base, Chosen { choice, count: setting.routes.len() });
-        Self { switch, fabric, node, known: vec![true; setting.ways.len()] }
+        let (ports, routes) = (setting.ways.len(), setting.routes.clone());
+        let (known, unreached) = (vec![true; ports], vec![0; ports]);
+        Self { switch, fabric, node, known, unreached, routes, withdrawn: HashSet::new() }
+    }
+
+    /// The neighbour of a port does not reach these stations.
+    pub fn says(&mut self, port: PortId, unreached: u8) {
+        self.unreached[port.index()] = unreached;
+    }
+
+    /// The links between neighbours and hosts that the neighbours have lost; all count if no port with a carrier is left.
+    fn withdrawn(&self, now: Time) -> HashSet<LinkId> {
+        let ports = self.switch.base().ports();
+        let mut withdrawn = HashSet::new();
+        for (number, route) in self.routes.iter().enumerate() {
+            let reaches = |port: &u16| {
+                let says = self.unreached[usize::from(*port)] & 1 << number == 0;
+                says || ports.is_host(PortId(*port), now)
+            };
+            if route.iter().any(|port| reaches(port) && ports.is_up(PortId(*port))) {
+                let lost = route.iter().filter(|port| !reaches(port)).map(|port| {
+                    let neighbour = self.fabric.link(self.fabric.ports(self.node)[usize::from(*port)]).to;
+                    let host = self.fabric.host_node(HostId(number as u32));
+                    self.fabric.link_between(neighbour, host).expect("the route's link")
+                });
+                withdrawn.extend(lost);
+            }
+        }
+        withdrawn
     }
 
     /// Updates the routes after the set of usable ports has changed.
     fn renew(&mut self, now: Time) {
         let ports = (0..self.known.len() as u16).map(PortId);
         let known: Vec<bool> = ports.map(|port| self.switch.base().ports().is_known(port, now)).collect();
-        if known == self.known {
+        let withdrawn = self.withdrawn(now);
+        if known == self.known && withdrawn == self.withdrawn {
             return;
         }
         let cables = self.fabric.ports(self.node);
         let is_up = |link| {
             let at = cables.iter().position(|own| *own == link || own.reverse() == link);
-            at.is_none_or(|at| known[at])
+            at.map_or_else(|| !withdrawn.contains(&link), |at| known[at])
         };
         let routes = Arc::new(Forwarding::new(&self.fabric, is_up));
         match &mut self.switch.routes_mut().choice {
             Choice::Ecmp(switch) => switch.routes_changed(&routes),
             Choice::Spray(switch) => switch.routes_changed(&routes),
         }
-        self.known = known;
+        (self.known, self.withdrawn) = (known, withdrawn);
     }
 
     pub fn receive(

@@ -7,7 +7,8 @@ use weft_switchd::Reason;
 use weft_switchd::event::EventKind;
 
 /// The actions of a switch other than drops, as named in `counted`.
-const DEEDS: [&str; 21] = [
+const DEEDS: [&str; 22] = [
+    "announced",
     "consumed",
     "forwarded",
     "kept",

@@ -318,6 +318,11 @@ impl<'a> Switch<'a> {
         self.of_port(port, "received_bytes").as_u64().expect("a count")
     }
 
+    /// The number of stations whose route over a port is withdrawn.
+    pub fn withdrawn(&self, port: &str) -> u64 {
+        self.of_port(port, "withdrawn_routes").as_u64().expect("a count")
+    }
+
     /// Waits until ports have these roles.
     pub fn wait_roles(&self, roles: &[(&str, &str)]) {
         for (port, role) in roles {

@@ -135,11 +135,24 @@ impl Stream {
     }
 
     pub fn end(self) -> Outcome {
-        self.stop.store(true, Ordering::Relaxed);
-        let sent = self.sender.join().expect("the sender");
-        self.is_over.store(true, Ordering::Relaxed);
-        self.receiver.join().expect("the receiver");
-        Outcome { sent, received: self.arrived.load(Ordering::Relaxed) }
+        Self::end_all([self]).remove(0)
+    }
+
+    /// Ends streams together, which takes no longer than ending one.
+    pub fn end_all(streams: impl IntoIterator<Item = Self>) -> Vec<Outcome> {
+        let streams: Vec<Self> =
+            streams.into_iter().inspect(|stream| stream.stop.store(true, Ordering::Relaxed)).collect();
+        let ending = streams.into_iter().map(|Self { arrived, sender, is_over, receiver, .. }| {
+            let sent = sender.join().expect("the sender");
+            is_over.store(true, Ordering::Relaxed);
+            (sent, arrived, receiver)
+        });
+        let ending: Vec<_> = ending.collect();
+        let outcome = |(sent, arrived, receiver): (u64, Arc<AtomicU64>, JoinHandle<()>)| {
+            receiver.join().expect("the receiver");
+            Outcome { sent, received: arrived.load(Ordering::Relaxed) }
+        };
+        ending.into_iter().map(outcome).collect()
     }
 }
 
