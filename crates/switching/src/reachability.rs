@@ -220,10 +220,11 @@ impl Reachability {
         self.routes.iter().map(|route| (route.station, route.reported))
     }
 
-    /// The number of stations that the neighbour of a port does not reach, though the port is a next hop to them.
+    /// The number of stations that the neighbour of a port with a carrier does not reach, though the port is a next hop
+    /// to them.
     pub fn withdrawn(&self, port: PortId) -> usize {
-        let is_withdrawn =
-            |route: &&Route| route.ports & route.unreached & !self.states.hosts & bit(port) != 0;
+        let of = bit(port) & self.states.up & !self.states.hosts;
+        let is_withdrawn = |route: &&Route| route.ports & route.unreached & of != 0;
         self.routes.iter().filter(is_withdrawn).count()
     }
 }

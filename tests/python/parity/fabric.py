@@ -340,6 +340,14 @@ class Fabric:
             until("spine1 is the root", lambda: [bool(port) for port in self._root_ports()] == rooted)
             self.settle()
 
+    def with_second_spine(self) -> None:
+        """Connect the second spine to both leaves: bridges need STP for that."""
+        self.with_stp()
+        if self.bridged:
+            self.spaces["leaf2"].ip("link set dev u2 up")
+            self.spaces["spine2"].ip("link set dev d2 up")
+            self.settle()
+
     def _root_ports(self) -> list[int]:
         """The port of each bridge that leads to the root of the tree, 0 of the root itself."""
         bridges = [json.loads(run("ip", "-n", name, "-json", "-details", "link", "show", "br0")) for name in self.ports]

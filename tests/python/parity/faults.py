@@ -10,9 +10,10 @@ from pathlib import Path
 from waiting import paced
 
 from .cell import Cell
-from .fabric import Fabric
+from .fabric import HOSTS, Fabric, host_address
 from .frames import BROADCAST, ether
-from .stations import address, flow, introduce, others, undisturbed
+from .netns import run
+from .stations import Stream, address, flow, introduce, others, undisturbed
 from .tap import Tap
 
 _JOINED = ("w1", "w2", "x", "y")
@@ -60,6 +61,46 @@ def pins(fabric: Fabric) -> dict[str, Cell]:
         fabric.restart(name, signal.SIGKILL)
         fabric.settle()
     return cells
+
+
+def links(fabric: Fabric) -> dict[str, Cell]:
+    """One row per way in which a link between a leaf and a spine fails: the outage of flows from and to that leaf."""
+    fabric.with_second_spine()
+    ends = (("leaf1", "u1"), ("spine1", "d1"))
+    hello = fabric.pace.hello
+
+    def carrier(works: bool) -> None:
+        fabric.spaces["leaf1"].ip(f"link set dev u1 {'up' if works else 'down'}")
+
+    def silent(works: bool) -> None:
+        for name, port in ends:
+            words = ("del", "dev", port, "root") if works else ("replace", "dev", port, "root", "blackhole")
+            run(*fabric.spaces[name].command("tc", "qdisc", *words))
+
+    return {
+        "link of leaf1 to spine1 loses its carrier": _link(fabric, carrier, 2.0 * hello),
+        "link of leaf1 to spine1 fails silently": _link(fabric, silent, 4.0 * hello),
+    }
+
+
+def _link(fabric: Fabric, works: Callable[[bool], None], bound_ms: float) -> Cell:
+    """The longest outage of a flow between hosts, which have routes, while a link fails and when it works again."""
+    cell = Cell()
+    hosts = {host: (host_address(host), f"10.0.0.{host[1:]}") for host in HOSTS}
+    ways = [(a, b) for a in HOSTS for b in HOSTS if HOSTS[a][0] != HOSTS[b][0]]
+    for when, state in (("fails", False), ("works again", True)):
+        streams = [Stream(fabric, (a, hosts[a]), (b, hosts[b])) for a, b in ways]
+        try:
+            flow(streams)
+            works(state)
+            flow(streams, 100)
+        finally:
+            for stream in streams:
+                stream.end()
+        cell.fact(f"hosts found each other before it {when}", [stream.known for stream in streams], [True] * len(ways))
+        cell.time(f"longest outage when it {when}", max(stream.outage_ms for stream in streams), bound_ms)
+    fabric.settle()
+    return cell
 
 
 def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = None) -> Cell:

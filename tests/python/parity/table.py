@@ -36,6 +36,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
         Case("missing interfaces", missing.measure),
         Case("hangs", faults.hangs),
         Case("pins", faults.pins),
+        Case("links", faults.links),
     ),
 }
 """The cases of one network, run sequentially; networks run in parallel."""

@@ -36,6 +36,9 @@ const PORTS: [Column; 9] = [
             let (end, port) = (text(&row["loop"]["switch_id"]), text(&row["loop"]["port"]));
             format!("{}, loop to port {port} of {end}", text(&row["role"]))
         }
+        _ if row["role"] == "fabric" && row["withdrawn_routes"].as_u64() > Some(0) => {
+            format!("fabric, does not reach {} stations", row["withdrawn_routes"])
+        }
         _ if row["last_resort"] == true => format!("{}, still delivers frames", text(&row["role"])),
         _ => text(&row["role"]),
     }),
