@@ -11,7 +11,8 @@
 //! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`],
 //! [`exploring`], [`hello`] and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a
 //! simulation can run. The command line, the scenario schema and the documentation read the list. Schemes of hosts are in
-//! [`host`]. [`loop_guard`] is for real networks: cables of a simulated fabric are known.
+//! [`host`]. For real networks alone: [`loop_guard`], since the cables of a simulated fabric are known, and [`reachability`],
+//! by which switches learn which of their routes work.
 
 mod action;
 mod actions;

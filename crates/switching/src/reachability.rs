@@ -78,6 +78,8 @@ pub struct Reachability {
     is_unsettled: bool,
     /// Ports whose neighbour has said something that is not applied to the routes yet.
     news: PortBits,
+    /// The stations that each neighbour does not reach, at the last [`Reachability::settle`].
+    withdrawn: Vec<usize>,
 }
 
 /// The consequences of changes.
@@ -99,6 +101,7 @@ impl Reachability {
             parts: Unreached::all([]),
             is_unsettled: true,
             news: 0,
+            withdrawn: vec![0; ports],
         }
     }
 
@@ -193,6 +196,7 @@ impl Reachability {
             .for_each(|port| self.mark(port));
         let PortStates { up, fabric, hosts } = self.states;
         self.is_unsettled = false;
+        self.withdrawn.fill(0);
         let mut changed = Vec::new();
         let mut says = Vec::with_capacity(self.routes.len());
         for route in &mut self.routes {
@@ -201,6 +205,13 @@ impl Reachability {
             if next_hops != route.reported {
                 route.reported = next_hops;
                 changed.push((route.station, next_hops));
+            }
+            let mut withdrawn = route.ports & route.unreached & up & !hosts;
+            while withdrawn != 0 {
+                if let Some(count) = self.withdrawn.get_mut(withdrawn.trailing_zeros() as usize) {
+                    *count += 1;
+                }
+                withdrawn &= withdrawn - 1;
             }
             says.push((route.station, count & (hosts | fabric) != 0));
         }
@@ -223,9 +234,7 @@ impl Reachability {
     /// The number of stations that the neighbour of a port with a carrier does not reach, though the port is a next hop
     /// to them.
     pub fn withdrawn(&self, port: PortId) -> usize {
-        let of = bit(port) & self.states.up & !self.states.hosts;
-        let is_withdrawn = |route: &&Route| route.ports & route.unreached & of != 0;
-        self.routes.iter().filter(is_withdrawn).count()
+        self.withdrawn.get(port.index()).copied().unwrap_or_default()
     }
 }
 

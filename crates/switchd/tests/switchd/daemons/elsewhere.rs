@@ -152,6 +152,9 @@ fn a_neighbour_that_does_not_say_what_it_reaches_reaches_everything() {
     let route = "[[route]]\nstation = \"02:00:00:00:00:02\"\nports = [\"a\", \"b\"]\n";
     let [l, _r] = pair.begin([&format!("{}{route}", config("ecmp")), &config("arp-path")]);
     l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h", "host")]);
+    wait_for("both neighbours have spoken often", || {
+        l.show("counters")["hello"]["heard"].as_u64() >= Some(20)
+    });
     for port in ["a", "b"] {
         wait_for("the neighbour is believed", || l.withdrawn(port) == 0);
     }
