@@ -92,20 +92,20 @@ pub struct Settled {
 }
 
 impl Reachability {
-    /// A switch with this number of ports and without routes.
+    /// A switch with this number of ports and without routes. It reaches nothing until it has settled.
     pub fn new(ports: usize) -> Self {
         Self {
             routes: Vec::new(),
             said: vec![Said::default(); ports],
             states: PortStates::default(),
-            parts: Unreached::all([]),
+            parts: vec![Unreached::everything()],
             is_unsettled: true,
             news: 0,
             withdrawn: vec![0; ports],
         }
     }
 
-    /// Replaces the routes by `routes`, no station twice. Those `in_use` are next hops that an earlier daemon has left for a
+    /// Replaces the routes by `routes`, no station twice: until it settles, all next hops are used. Those `in_use` are next hops that an earlier daemon has left for a
     /// station: it knew that the others do not reach it.
     pub fn set_routes(
         &mut self,
@@ -115,7 +115,7 @@ impl Reachability {
         let route = |(station, ports): (Mac, PortBits)| {
             let left = in_use(station).filter(|left| *left & !ports == 0);
             let unreached = left.map_or(PortBits::MAX, |left| ports & !left);
-            Route { station, ports, unreached, reported: left.unwrap_or_default() }
+            Route { station, ports, unreached, reported: left.unwrap_or(ports) }
         };
         self.routes = routes.into_iter().map(route).collect();
         self.routes.sort_unstable_by_key(|route| route.station);
@@ -334,7 +334,8 @@ mod tests {
         let left = |station| (station == Mac::of_host(2)).then_some(0b100);
         leaf.set_routes([(Mac::of_host(2), UPLINKS), (Mac::of_host(3), UPLINKS)], left);
         leaf.set_ports(PortStates { up: 0b111, fabric: UPLINKS, hosts: 1 });
-        assert_eq!(leaf.settle().routes, [(Mac::of_host(3), UPLINKS)]);
+        assert!(leaf.routes().map(|(_, ports)| ports).eq([0b100, UPLINKS]));
+        assert_eq!(leaf.settle(), Settled { routes: Vec::new(), says_other: true });
         assert_eq!(routes(&mut leaf), [0b100, UPLINKS]);
         leaf.hear(PortId(1), says(&[]));
         assert_eq!(routes(&mut leaf), [UPLINKS, 0b010], "the other has not spoken yet");

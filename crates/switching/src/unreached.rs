@@ -54,6 +54,12 @@ impl Unreached {
         (0..count).map(part).collect()
     }
 
+    /// Nothing is reached.
+    pub(crate) fn everything() -> Self {
+        let (first, last) = (Mac::default(), Mac::BROADCAST);
+        Self { first, last, ranges: vec![[first.0, last.0]] }
+    }
+
     /// As it is written into a Hello.
     pub fn reach(&self) -> Reach<'_> {
         Reach { first: self.first, last: self.last, unreached: &self.ranges }
@@ -123,6 +129,7 @@ mod tests {
 
     #[test]
     fn it_is_written_and_read() {
+        assert!([0, u32::MAX].iter().all(|host| Unreached::everything().names(Mac::of_host(*host))));
         let parts = announced(500, |number| number % 5 < 3);
         assert!(parts.iter().all(|part| Unreached::from(part.reach()) == *part));
     }

@@ -26,8 +26,6 @@ impl Switch {
         let left: HashMap<u64, PortBits> =
             left.into_iter().map(|(station, route)| (station, bits(route.ports().iter().copied()))).collect();
         self.reach.set_routes(configured(&self.config.routes), |station| left.get(&station.bits()).copied());
-        self.see_ports();
-        self.reach.settle();
         Ok(())
     }
 
