@@ -45,13 +45,25 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 	return forwarded(send(skb, port, f->tells));
 }
 
+/* Whether a host port may flood a frame to a group. The copies of a known station, or of a flood that goes on, need no
+ * more than a look at the port that they arrive on. */
+static __noinline bool admits_broadcast(struct __sk_buff *skb, const struct frame *f)
+{
+	struct station *station;
+
+	if (!take_bytes(f->port, skb->len, f->now))
+		return false;
+	station = station_at(f->src, f->now);
+	return (station && station->port == f->port) || goes_on(f) || take_token(FLOODS, f->port, f->now);
+}
+
 /* Records a copy of a broadcast, or returns why it is dropped. Learns the source on a host port. */
 static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 {
 	bool host = is_host(f->port, f->now);
 	int reason;
 
-	if (host && !take_token(FLOODS, f->port, f->now))
+	if (host && !admits_broadcast(skb, f))
 		return RATE_LIMITED;
 	reason = note_copy(f);
 	return reason == NO_REASON && host ? hear_host(skb, f) : reason;

@@ -141,22 +141,45 @@ static __noinline int note_copy(const struct frame *f)
 	return note(&key, f->port, span_of(key.kind), f->now);
 }
 
-/* Records a frame to an unknown station: its flood starts here, wherever earlier ones started. Copies that return from
- * other switches are late. Returns whether floods of the same two stations did not start here before: other switches
- * may then still expect their copies from elsewhere, also if this switch has lost its entry. */
-static __noinline bool note_unknown(const struct frame *f)
+/* Whether the first copy of a flood arrived on `port` (NO_PORT: it started here). With LEFT, it has started elsewhere
+ * since. */
+static __always_inline bool is_from(const struct flood_key *key, __u32 port, __u64 now)
 {
-	__u32 port = is_host(f->port, f->now) ? f->port : NO_PORT;
-	struct flood_key key = key_of_unknown(f);
-	struct flood flood = { .state = flood_state(port, f->now + settings.broadcast_lock) }, *known;
-	bool is_new;
+	struct flood *known = bpf_map_lookup_elem(&weft_floods, key);
 
-	known = bpf_map_lookup_elem(&weft_floods, &key);
-	/* With LEFT, floods have started elsewhere since. */
-	is_new = !known || !lasts(known->state, f->now) ||
-		 (known->state & STATE_MASK) != (flood.state & STATE_MASK);
+	return known && lasts(known->state, now) && (known->state & STATE_MASK) == (flood_state(port, 0) & STATE_MASK);
+}
+
+/* Whether a frame goes on with a flood whose first copy arrived on its port. */
+static __noinline bool goes_on(const struct frame *f)
+{
+	struct flood_key key = flood_of(f);
+
+	return is_from(&key, f->port, f->now);
+}
+
+static __always_inline __u32 start_of_unknown(const struct frame *f)
+{
+	return is_host(f->port, f->now) ? f->port : NO_PORT;
+}
+
+/* Whether floods of a frame to an unknown station already start here. */
+static __noinline bool goes_on_unknown(const struct frame *f)
+{
+	struct flood_key key = key_of_unknown(f);
+
+	return is_from(&key, start_of_unknown(f), f->now);
+}
+
+/* Records a frame to an unknown station: its flood starts here, wherever earlier ones started. Copies that return from
+ * other switches are late. */
+static __noinline int note_unknown(const struct frame *f)
+{
+	struct flood_key key = key_of_unknown(f);
+	struct flood flood = { .state = flood_state(start_of_unknown(f), f->now + settings.broadcast_lock) };
+
 	bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
-	return is_new;
+	return 0;
 }
 
 /* The next copy of a flood will arrive on `port`. Copies of an earlier one that may be in flight remain late. */

@@ -51,21 +51,26 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 /* The destination is unknown. A global function: verified once, separately. */
 __noinline int miss(struct __sk_buff *skb, struct frame *f)
 {
-	bool repairing, is_new;
+	bool repairing, is_on, searches;
 
 	if (!f)
 		return TC_ACT_SHOT;
 	repairing = is_repairing(f->dst, f->now);
 	if (repairing && !settings.floods_unknown)
 		return drop(f, REPAIRING);
-	if (!take_token(FLOODS, f->port, f->now))
+	if (settings.floods_unknown && is_host(f->port, f->now) && !take_bytes(f->port, skb->len, f->now))
 		return drop(f, RATE_LIMITED);
 	/* A repair started by another sender has notified other switches about its own pair only, not that floods of this
-	 * pair start here. */
-	is_new = settings.floods_unknown && note_unknown(f);
-	if (!repairing)
-		start_repair(f->dst, f->now);
-	if (!repairing || is_new) {
+	 * pair start here. Other switches may still expect copies from elsewhere, also if this switch has lost its entry. */
+	is_on = settings.floods_unknown && goes_on_unknown(f);
+	searches = !(is_on && repairing) && take_token(FLOODS, f->port, f->now);
+	if (!is_on && !searches)
+		return drop(f, RATE_LIMITED);
+	if (settings.floods_unknown)
+		note_unknown(f);
+	if (searches) {
+		if (!repairing)
+			start_repair(f->dst, f->now);
 		if (attached(f->src, f->now) != NO_PORT)
 			look_for(f, f->src, f->dst, draw_search(f->src, f->now));
 		else

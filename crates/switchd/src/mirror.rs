@@ -49,6 +49,7 @@ mod tests {
     use weft_switching::arp_path::FloodKind;
     use weft_switching::exploration::Exploration;
     use weft_switching::hello::Way;
+    use weft_switching::port_limits::FLOODED_AT_ONCE;
     use weft_switching::tag_forward::Limits;
     use weft_switching::tfe::Classifier;
     use weft_switching::{Kind, arp_path, path_table};
@@ -67,7 +68,7 @@ mod tests {
     const HEADERS: [&str; 6] = ["tfe.h", "flooding.h", "routes.h", "steer.h", "tag_forward.h", "own.h"];
 
     /// Maps that Rust opens, with the key and value types that Rust assumes; ring buffers have neither.
-    const MAPS: [(&str, &str, &str); 24] = [
+    const MAPS: [(&str, &str, &str); 26] = [
         ("carried", "struct flow", "struct load"),
         ("counters", "__u32", "struct counters"),
         ("current", "__u32", "__u32"),
@@ -78,6 +79,7 @@ mod tests {
         ("groups", "__u32", "struct group"),
         ("interfaces", "__u32", "__u32"),
         ("kinds", "__u32", "struct kinds"),
+        ("limits", "__u32", "struct limits"),
         ("locked", "struct flow", "struct path"),
         ("misses", "", ""),
         ("moves", "__u64", "struct move"),
@@ -87,6 +89,7 @@ mod tests {
         ("repairs", "__u64", "__u64"),
         ("routes", "__u64", "struct route"),
         ("sent", "", ""),
+        ("shares", "__u32", "__u64"),
         ("stations", "__u64", "struct station"),
         ("tag_counters", "__u32", "struct tag_counters"),
         ("test", "__u32", "struct test"),
@@ -95,7 +98,7 @@ mod tests {
     ];
 
     /// Maps used only by programs.
-    const INNER: [&str; 4] = ["frames", "limits", "order", "owns"];
+    const INNER: [&str; 3] = ["frames", "order", "owns"];
 
     /// `PathRequest` as `PATH_REQUEST`, `flow locked` as `FLOW_LOCKED`.
     fn upper(name: &str) -> String {
@@ -161,6 +164,7 @@ mod tests {
             ("ETHERTYPE_SERVICE_VLAN", EtherType::SERVICE_VLAN.0.into()),
             ("TF_TAG_LEN", TAG_LEN as u64),
             ("SETTLE", arp_path::SETTLE.ps() / 1_000),
+            ("FLOODED_AT_ONCE", FLOODED_AT_ONCE.ps() / 1_000),
             ("REASONS", Reason::all().count() as u64),
             ("FLOW_REQUEST", PathType::RecoveryRequest as u64),
             ("FLOW_REPLY", PathType::RecoveryReply as u64),

@@ -61,7 +61,7 @@ impl Mode {
     }
 
     /// Whether the mode finds stations by exploration, all or only those without a route: maps `stations`, `repairs`,
-    /// `moves`, `floods` and `limits`.
+    /// `moves`, `floods`, `limits` and `shares`.
     pub const fn explores(self) -> bool {
         !self.has_gates()
     }

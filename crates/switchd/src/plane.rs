@@ -4,12 +4,13 @@ use aya::maps::{Array, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::SchedClassifier;
 use aya::{Ebpf, EbpfLoader, Pod};
 use weft_switching::exploration::Exploration;
+use weft_switching::port_limits::ps_per_byte;
 use weft_switching::tag_forward;
-use weft_units::PortId;
+use weft_units::{PortId, Rate};
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
-use crate::layout::{Event, MAX_PORTS, Port, Settings};
+use crate::layout::{Event, Limits, MAX_PORTS, Port, Settings};
 use crate::loading;
 use crate::mode::Mode;
 use crate::names::map_in_kernel;
@@ -113,6 +114,28 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn set_port(&mut self, number: PortId, port: Port) -> Result<()> {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
+    }
+
+    /// Limits the flooded frames of a port to a share of its rate, in percent, in modes that explore.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_share(&mut self, number: PortId, rate: Rate, percent: u8) -> Result<()> {
+        if !self.mode.explores() {
+            return Ok(());
+        }
+        Ok(Array::try_from(self.map_mut("shares")?)?.set(number.0.into(), ps_per_byte(rate, percent), 0)?)
+    }
+
+    /// A port went down and has no stations: fills its token buckets, in modes that explore.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn refill(&mut self, number: PortId) -> Result<()> {
+        if !self.mode.explores() {
+            return Ok(());
+        }
+        Ok(Array::try_from(self.map_mut("limits")?)?.set(number.0.into(), Limits::default(), 0)?)
     }
 
     /// Assigns an interface to a port; with `None`, its frames are dropped.

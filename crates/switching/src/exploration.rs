@@ -1,6 +1,6 @@
 //! Settings shared by ARP-Path, TCP-Path and TFE.
 
-use weft_units::{Duration, params, words};
+use weft_units::{Duration, Rate, params, words};
 
 use crate::spec::{Contradiction, SchemeSpec};
 
@@ -86,14 +86,15 @@ params! {
         on_unknown: OnUnknown = OnUnknown::Flood;
         /// whether a switch announces stations that are new at one of its host ports or have moved there
         announce: Announce = Announce::On;
-        /// floods per second that frames from one port may start, on average
+        /// floods per second that frames from one port may start, on average; the flood of a known station, or of a pair of
+        /// stations, goes on without a limit
         flood_rate: u64 = 1_000;
-        /// floods that frames from one port may start at once
-        flood_burst: u64 = 1_000;
+        /// floods that frames from one port may start at once: an eighth of the flood table
+        flood_burst: u64 = 8_192;
         /// stations per second that may appear at or move to a host port, on average
         station_rate: u64 = 100;
-        /// stations that may appear at or move to a host port at once
-        station_burst: u64 = 1_000;
+        /// stations that may appear at or move to a host port at once, and after it was down: an eighth of the station table
+        station_burst: u64 = 8_192;
         /// data of a flow without an entry: default forwarding only, or also a search for its own path
         on_miss: OnMiss = OnMiss::DefaultForwarding;
         /// frames that meet a dead port: dropped, or sent by default forwarding
@@ -118,6 +119,8 @@ params! {
         safeguards: Safeguards = Safeguards::default();
         /// Hold time of a neighbour after its last Hello.
         hold: Duration = Duration::from_secs(15);
+        /// Rate of host ports, of which flooded frames may take a share; `None`: unknown, and without a limit.
+        line_rate: Option<Rate> = None;
         /// Delay from a port going down until its flows are broken; an arriving frame does not wait.
         sweep: Duration = Duration::ZERO;
     }
@@ -136,6 +139,8 @@ params! {
         floods: usize as "flood_table" = 65_536;
         /// maximum hops of a flooded frame
         hops: u8 = 64, in 1..=u8::MAX;
+        /// share of a host port's rate, in percent, that its flooded frames may take
+        flood_share: u8 = 20, in 1..=100;
     }
 }
 

@@ -177,28 +177,31 @@ impl Floods {
         self.first.expiry(flood, now).is_none_or(|expiry| now + life >= expiry + SETTLE)
     }
 
+    /// Whether a frame on `ingress` goes on with a flood whose first copy arrived there. It adds no entry.
+    pub(crate) fn goes_on(&self, ingress: PortId, header: &Header, now: Time) -> bool {
+        self.is_from(&Flood::of(header), ingress, now)
+    }
+
+    /// Whether floods of a frame to an unknown station already start here.
+    pub(crate) fn goes_on_unknown(&self, ports: &Ports, ingress: PortId, header: &Header, now: Time) -> bool {
+        let port = if ports.is_host(ingress, now) { ingress } else { HERE };
+        self.is_from(&Flood::unknown(header), port, now)
+    }
+
+    fn is_from(&self, flood: &Flood, port: PortId, now: Time) -> bool {
+        // With LEFT, it has started elsewhere since.
+        self.first.get(flood, now) == Some(&port) && self.first.class(flood, now) != Some(LEFT)
+    }
+
     /// Records a flood that starts here.
     pub(crate) fn note_own(&mut self, ports: &Ports, header: &Header, now: Time) -> Result<(), DropReason> {
         self.note(ports, HERE, header, now)
     }
 
-    /// Records a frame to an unknown station: its flood starts here, wherever an earlier one started. Returns whether
-    /// this is the first flood of the two stations here: other switches may still expect copies from elsewhere, even
-    /// if this switch lost its memory.
-    pub(crate) fn note_unknown(
-        &mut self,
-        ports: &Ports,
-        ingress: PortId,
-        header: &Header,
-        now: Time,
-    ) -> bool {
+    /// Records a frame to an unknown station: its flood starts here, wherever an earlier one started.
+    pub(crate) fn note_unknown(&mut self, ports: &Ports, ingress: PortId, header: &Header, now: Time) {
         let port = if ports.is_host(ingress, now) { ingress } else { HERE };
-        let flood = Flood::unknown(header);
-        // With LEFT, it has started elsewhere since.
-        let is_new = self.first.get(&flood, now).is_none_or(|known| *known != port)
-            || self.first.class(&flood, now) == Some(LEFT);
-        self.first.insert(flood, port, BROADCAST, now);
-        is_new
+        self.first.insert(Flood::unknown(header), port, BROADCAST, now);
     }
 
     /// Whether a unicast frame is a copy of a flooded one, returned by a link between two host ports.

@@ -215,6 +215,11 @@ impl Header {
         self.overlay[4]
     }
 
+    /// Bytes of the frame, without FCS.
+    pub const fn frame_bytes(&self) -> u64 {
+        self.ip_bytes as u64 + 14
+    }
+
     /// Whether the packet's sender supports ECN.
     #[inline]
     pub const fn is_ecn_capable(&self) -> bool {

@@ -56,7 +56,7 @@ mod nearest_first;
 pub mod over;
 mod path_reports;
 pub mod path_table;
-mod port_limits;
+pub mod port_limits;
 mod rate_estimator;
 mod rate_limit;
 pub mod reachability;

@@ -19,6 +19,11 @@ impl RateLimit {
         Self { gap, slack, full_at: Time::ZERO }
     }
 
+    /// Fills the bucket.
+    pub fn refill(&mut self) {
+        self.full_at = Time::ZERO;
+    }
+
     /// Takes a token, if any is left.
     pub fn take(&mut self, now: Time) -> bool {
         let full_at = self.full_at.max(now) + self.gap;
@@ -43,6 +48,8 @@ mod tests {
         assert_eq!(passed(&mut limit, 99), 0);
         assert_eq!(passed(&mut limit, 100), 1);
         assert_eq!(passed(&mut limit, 350), 2);
+        assert_eq!(passed(&mut limit, 10_000), 3);
+        limit.refill();
         assert_eq!(passed(&mut limit, 10_000), 3);
     }
 

@@ -360,6 +360,9 @@ impl Switch for TcpPathSwitch {
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
         self.under.base.port_changed(ctx, port, up, out);
+        if !up && let Some(limit) = self.limits.get_mut(port.index()) {
+            limit.refill();
+        }
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from . import carried, configuring, faults, idle, kernel, missing, moves
+from . import carried, configuring, crowds, faults, floods, idle, kernel, missing, moves
 from .cell import Cell
 from .fabric import Fabric
 
@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
         Case("configuration", configuring.measure),
     ),
     "moves": (Case("moves", moves.measure), Case("loops", faults.loops)),
+    "loads": (Case("frames to many", floods.measure), Case("crowds", crowds.measure)),
     "faults": (
         Case("restarts", faults.restarts),
         Case("missing interfaces", missing.measure),

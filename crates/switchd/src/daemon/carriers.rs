@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use super::ethtool;
 use super::links::Interface;
+use super::rates;
 use super::shared::Shared;
 use super::switch::Task;
 
 /// Polling interval.
 const LOOK: Duration = Duration::from_millis(20);
-/// Polls until the list of interfaces is refreshed, drivers are queried that need no query at each poll, and interfaces
-/// are tried again that could not be taken.
+/// Polls until the list of interfaces is refreshed, drivers are queried that need no query at each poll, interfaces
+/// are tried again that could not be taken, and rates are read.
 const SELDOM: u32 = 50;
 
 /// How a carrier change is noticed.
@@ -90,11 +91,12 @@ pub fn watch(shared: &Shared) {
     let shared = shared.clone();
     // Querying a driver waits for the RTNL lock, and Hello messages must not wait for that.
     std::thread::spawn(move || {
-        let (mut watched, mut looks) = (Vec::<Watched>::new(), 0_u32);
+        let (mut watched, mut known, mut looks) = (Vec::<Watched>::new(), Vec::new(), 0_u32);
         loop {
             let seldom = looks.is_multiple_of(SELDOM);
             if seldom {
                 renew(&shared, &mut watched);
+                rates::renew(&shared, &mut known);
                 // Another switch may have released the interface.
                 shared.hand(untaken(&shared));
             }

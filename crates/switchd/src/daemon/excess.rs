@@ -69,8 +69,8 @@ pub async fn watch(shared: Shared) {
                     {
                         tracing::warn!(
                             interface = %port.name, frames, left_out,
-                            "a port exceeds its rate limits (flood_rate, station_rate, exploration_rate) and its frames are \
-                             dropped: is a host there attacking?"
+                            "a port exceeds its rate limits (flood_rate, flood_share, station_rate, exploration_rate) and its frames \
+                             are dropped: is a host there attacking?"
                         );
                     }
                 }

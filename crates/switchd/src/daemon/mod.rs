@@ -30,6 +30,7 @@ mod places;
 pub(crate) mod ports;
 mod presence;
 mod privileges;
+mod rates;
 pub(crate) mod refusal;
 mod reload;
 mod report;

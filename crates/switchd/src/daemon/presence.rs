@@ -164,6 +164,9 @@ impl Switch {
         port.neighbour = None;
         port.guard.went_down(now);
         self.play(number, Role::Down, NEVER, now);
+        if let Err(error) = self.plane.refill(PortId(number)) {
+            tracing::error!(port = number, %error, "updating the limits of a port failed");
+        }
         vec![Task::Broken(number)]
     }
 

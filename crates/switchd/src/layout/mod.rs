@@ -122,6 +122,13 @@ mirrored! {
         pub last_resort: u8,
     }
 
+    /// `struct limits`: when each of a port's token buckets will be full again.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct Limits = "limits" {
+        /// By `enum limit`.
+        pub full_at: [u64; 4],
+    }
+
     /// `struct station`; its key is [`weft_switching::Mac::bits`].
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Station = "station" {

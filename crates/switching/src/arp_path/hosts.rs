@@ -1,7 +1,7 @@
 //! Frames of hosts: they locate their source, and are forwarded, flooded, or start a repair.
 
 use rand_core::RngCore;
-use weft_units::PortId;
+use weft_units::{PortId, Time};
 
 use super::switch::ArpPathSwitch;
 use crate::announcement::Announcement;
@@ -80,7 +80,7 @@ impl ArpPathSwitch {
     ) {
         let now = ctx.now();
         let fabric = self.ports.is_fabric(ingress, now);
-        if !fabric && !self.limits.admit_flood(ingress, now) {
+        if !fabric && !self.admits_broadcast(ingress, header, now) {
             return out.drop(DropReason::RateLimited);
         }
         if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
@@ -93,6 +93,15 @@ impl ArpPathSwitch {
             self.lock(header.src, ingress, now);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
+    }
+
+    /// Whether a host port may flood a frame to a group. The copies of a known station, or of a flood that goes on, need
+    /// no more than a look at the port that they arrive on.
+    fn admits_broadcast(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
+        self.limits.admit_bytes(ingress, header.frame_bytes(), now)
+            && (self.port_of(header.src, now) == Some(ingress)
+                || self.floods.goes_on(ingress, header, now)
+                || self.limits.admit_flood(ingress, now))
     }
 
     /// A frame that another switch floods because its destination is unknown. Nothing is learnt from it: its flood may
@@ -177,19 +186,29 @@ impl ArpPathSwitch {
         if repairing && !floods {
             return out.drop(DropReason::Repairing);
         }
-        if !self.limits.admit_flood(ingress, now) {
+        if floods
+            && self.ports.is_host(ingress, now)
+            && !self.limits.admit_bytes(ingress, header.frame_bytes(), now)
+        {
             return out.drop(DropReason::RateLimited);
         }
         // A repair started by another sender announced its own pair to other switches, not that floods of this pair
-        // start here.
-        let is_new = floods && self.flood_unknown(ctx, ingress, header, out);
-        if !floods {
+        // start here. Other switches may still expect copies from elsewhere, even if this switch lost its memory.
+        let goes_on = floods && self.floods.goes_on_unknown(&self.ports, ingress, header, now);
+        let searches = !(goes_on && repairing) && self.limits.admit_flood(ingress, now);
+        if !goes_on && !searches {
+            return out.drop(DropReason::RateLimited);
+        }
+        if floods {
+            self.flood_unknown(ctx, ingress, header, out);
+        } else {
             out.drop(DropReason::NoRoute);
+        }
+        if !searches {
+            return;
         }
         if !repairing {
             self.repairs.insert(header.dst, (), 0, now);
-        } else if !is_new {
-            return;
         }
         if self.attached(header.src, now).is_some() {
             let id = self.announcement.id_of(header.src, now).unwrap_or_else(|| ctx.random().next_u32());
@@ -201,16 +220,16 @@ impl ArpPathSwitch {
     }
 
     /// Floods a frame to an unknown station. A frame from another switch also goes back there: that switch may have
-    /// misdirected it. Returns whether this is the first such flood of the two stations here.
+    /// misdirected it.
     fn flood_unknown<C: Context>(
         &mut self,
         ctx: &mut C,
         ingress: PortId,
         header: &Header,
         out: &mut Actions,
-    ) -> bool {
+    ) {
         let now = ctx.now();
-        let is_new = self.floods.note_unknown(&self.ports, ingress, header, now);
+        self.floods.note_unknown(&self.ports, ingress, header, now);
         out.rewrite(match out.rewriting() {
             Rewrite::Unwrap => Rewrite::UnwrapAndMark,
             _ => Rewrite::Mark,
@@ -218,6 +237,5 @@ impl ArpPathSwitch {
         let from = Some(ingress).filter(|&port| self.ports.is_host(port, now));
         let own = self.attached(header.src, now);
         self.ports.flood_unknown(ctx, &self.config, from, own, out);
-        is_new
     }
 }

@@ -91,6 +91,7 @@ impl Switch for ArpPathSwitch {
         self.ports.set_up(port, up, ctx.now(), out);
         self.dead.retain(|(dead, _)| *dead != port);
         if !up {
+            self.limits.refill(port);
             self.dead.push((port, ctx.now() + self.config.sweep));
         }
     }

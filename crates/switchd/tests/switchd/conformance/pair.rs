@@ -86,6 +86,13 @@ impl Pair {
         let settings = settings.classifying(&setting.classifier);
         let mut program = Program::load(setting.mode, &setting.config, settings).expect("the program loads");
         program.plane.set_tracing(true).expect("a map that can be written");
+        if let Some(rate) = setting.config.line_rate {
+            let ports = (0..setting.ways.len() as u16).map(PortId);
+            let share = setting.config.safeguards.flood_share;
+            ports.for_each(|port| {
+                program.plane.set_share(port, rate, share).expect("a map that can be written")
+            });
+        }
         let mut reach = Reachability::new(setting.ways.len());
         if setting.mode.routes() {
             let route = |(host, ports): (HostId, &Vec<u16>)| {
@@ -125,6 +132,9 @@ impl Pair {
             }
             Event::Up(port, up) => {
                 self.oracle.set_up(PortId(*port), *up, self.now);
+                if !up {
+                    self.program.plane.refill(PortId(*port)).map_err(text)?;
+                }
                 self.looked_up.remove(port);
                 Vec::new()
             }

@@ -9,7 +9,8 @@ use weft_wire::{
 /// The fields of a frame that a switch may use, or the counter of the error in a Path frame.
 pub fn read(frame: &[u8]) -> Result<Header, &'static str> {
     let address = |at: usize| Mac(frame[at..at + 6].try_into().expect("six bytes"));
-    let plain = Header { dst: address(0), src: address(6), kind: Kind::Other, ..Header::default() };
+    let ip_bytes = u16::try_from(frame.len() - 14).expect("frames of a test are short");
+    let plain = Header { dst: address(0), src: address(6), kind: Kind::Other, ip_bytes, ..Header::default() };
     let Ok(ethernet) = Ethernet::parse(frame) else { return Ok(plain) };
     match ethernet.ethertype() {
         EtherType::HELLO => Ok(Header { kind: Kind::Hello, ..plain }),

@@ -8,7 +8,7 @@ use weft_switching::exploration::{
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_switching::{pick, stream};
-use weft_units::{Bytes, Duration};
+use weft_units::{Bytes, Duration, Rate};
 
 /// The directions of ports, including unknown.
 const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];
@@ -47,7 +47,13 @@ impl Setting {
             // A token bucket that a sequence can empty.
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
-            safeguards: Safeguards { floods: 4096, ..Safeguards::default() },
+            // At 1 kbit/s, a sequence can use up the share.
+            safeguards: Safeguards { floods: 4096, flood_share: 20, ..Safeguards::default() },
+            line_rate: if flip() {
+                Some(Rate::from_bps(if flip() { 100_000 } else { 1_000_000_000 }))
+            } else {
+                None
+            },
             scope: if flip() { Scope::Full } else { Scope::ValleyFree },
             order: if flip() { FloodOrder::Fixed } else { FloodOrder::Random },
             on_miss: if flip() { OnMiss::Recover } else { OnMiss::DefaultForwarding },

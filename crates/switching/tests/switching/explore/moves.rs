@@ -271,8 +271,8 @@ fn a_host_that_moved_to_a_port_that_may_flood_nothing_at_the_moment_is_announced
     // To the other leaf, to a port whose flood limit is used up.
     net.swap(1, 2);
     let port = net.fabric.host_node(HostId(1));
-    for _ in 0..20 {
-        net.send_from(port, PortId(0), broadcast(1_000));
+    for forged in 0..20 {
+        net.send_from(port, PortId(0), broadcast(1_000 + forged));
     }
     net.run(Duration::from_ms(1));
     assert!(net.dropped(DropReason::RateLimited) > 0);
