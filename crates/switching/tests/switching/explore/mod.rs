@@ -2,6 +2,7 @@
 
 mod arp_path;
 mod corners;
+mod limits;
 mod locating;
 mod moves;
 mod net;

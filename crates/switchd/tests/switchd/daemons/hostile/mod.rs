@@ -14,7 +14,7 @@ use weft_switchd::Mode;
 
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
-use crate::daemons::traffic::{Connection, Load, reaches, send_datagrams};
+use crate::daemons::traffic::{Connection, Load, Outcome, Stream, reaches, send_datagrams};
 use crate::net::{Netns, host};
 use crate::wait::{Pace, wait_for};
 use frames::Frames;
@@ -175,6 +175,38 @@ fn probed(mode: Mode, count: u64) {
         named.len() as f64 <= seconds / 10.0 + 2.0,
         "{mode}: expected at most one line in 10 s: {named:#?}"
     );
+    assert_eq!(r.dropped("rate_limited"), 0, "no other port may be rate-limited");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn others_keep_their_traffic_while_a_host_floods_a_group_as_fast_as_it_can() {
+    let count = frames_to_send();
+    let pair = Pair::new(&["a", "b"]);
+    let (hostile, [l, r]) = with_third(&pair, "mode = \"tcp-path\"\nfabric_ports = [\"a\", \"b\"]\n");
+    let ([first, second], socket) = (&pair.hosts, hostile.packets("eth0", None));
+    let frame = [&[1, 0, 0x5e, 1, 2, 3][..], &frames::OWN, &[8, 0], &[0; 1400]].concat();
+    let stream = Stream::start(first, second, "10.0.0.2:83", Duration::from_millis(1));
+    let (began, load) = (Instant::now(), Load::start(Connection::open(first, second, "10.0.0.2:81")));
+    let (mut sent, mut reached) = (0, 0);
+    while sent < count {
+        sent += u64::from(send(&socket, &frame));
+        if sent % (count / 20).max(1) == 0 {
+            reached += u64::from(pair.reach(7));
+            load.goes_on();
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let megabytes = load.arrived() >> 20;
+    load.end();
+    let Outcome { sent: datagrams, received } = stream.end();
+    println!(
+        "{sent} frames in {seconds:.1} s, {} rate-limited; the others sent {megabytes} MB, and {received} of {datagrams} \
+         datagrams arrived",
+        l.dropped("rate_limited")
+    );
+    assert_eq!(reached, 20, "datagrams echoed during the flood");
+    assert!(received * 100 >= datagrams * 95, "{received} of {datagrams} datagrams");
     assert_eq!(r.dropped("rate_limited"), 0, "no other port may be rate-limited");
 }
 
