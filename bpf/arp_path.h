@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "membership.h"
 #include "unknown.h"
 
 static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
@@ -72,13 +73,16 @@ static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 /* A frame to a group. If it requests a station, its source is at the port of its first copy. */
 static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 {
+	bool reports = hear_membership(skb, f);
 	int reason = admit_of_host(skb, f);
 
 	if (reason != NO_REASON)
 		return refuse(f, reason);
 	if (f->kind == ARP_REQUEST && is_fabric(f->port, f->now))
 		put_station(f, f->src, f->port, LOCKED);
-	return flood_on(skb, f, TO_ALL);
+	if (!flood_group(skb, f->now, f->port, listeners(f->dst, reports, f->now)))
+		return drop(f, DEAD_END);
+	return forwarded(TC_ACT_SHOT);
 }
 
 /* The source of a reply is found, and confirms the requester, its destination. */

@@ -5,10 +5,12 @@
 #pragma once
 
 #include "send.h"
+#include "snooping.h"
 
 /* The ports of a flood. In a map, since the verifier would explore every possible value of a count on the
  * stack. */
 struct order {
+	__u64 listeners; /* of a frame to a group: the host ports that want it, by bits */
 	__u32 count;
 	__u8 ports[MAX_PORTS];
 };
@@ -31,9 +33,9 @@ static __always_inline void choose(struct order *order, __u8 number)
 	order->ports[at] = number;
 }
 
-enum { TO_FABRIC = 1, TO_HOSTS = 2, TO_ALL = TO_FABRIC | TO_HOSTS };
+enum { TO_FABRIC = 1, TO_HOSTS = 2, TO_LISTENERS = 4 };
 
-/* Floods the current frame out of all allowed fabric ports, all host ports or both, except its ingress port and
+/* Floods the current frame out of all allowed fabric ports, all host ports or those that want it, except its ingress port and
  * the port `spared` (NO_PORT: none). In random order, which decides the race in an idle fabric. Returns the number
  * of copies. */
 __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 spared, __u32 to)
@@ -42,7 +44,7 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
 	/* A bit mask: the verifier would explore both outcomes of a comparison to the end. */
 	__u64 skipped = (ingress < MAX_PORTS ? 1ULL << ingress : 0) | (spared < MAX_PORTS ? 1ULL << spared : 0),
-	      last = 0;
+	      last = 0, wanted;
 	struct order *chosen;
 	__u32 zero = 0;
 
@@ -50,12 +52,14 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	if (!chosen)
 		return 0;
 	chosen->count = 0;
+	/* A bit for each host port. */
+	wanted = to & TO_HOSTS ? EVERYONE : to & TO_LISTENERS ? chosen->listeners : 0;
 	for (__u32 number = 0; number < MAX_PORTS; number++) {
 		port = port_at(number);
 		if (!port || !port->up || skipped >> number & 1)
 			continue;
 		fabric = to & TO_FABRIC & !is_past(port->neighbour_until, now) & (!falls | (port->way == WAY_DOWN));
-		host = to >> 1 & is_past(port->host_from, now);
+		host = (wanted >> number & 1) & is_past(port->host_from, now);
 		if (fabric || host)
 			choose(chosen, number);
 		last |= (__u64)(port->last_resort & 1) << number;
@@ -73,6 +77,17 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to)
 {
 	return flood_but(skb, now, ingress, NO_PORT, to);
+}
+
+/* Floods a frame to a group out of all allowed fabric ports and the host ports with these bits. */
+static __always_inline int flood_group(struct __sk_buff *skb, __u64 now, __u32 ingress, __u64 listeners)
+{
+	__u32 zero = 0;
+	struct order *order = bpf_map_lookup_elem(&weft_order, &zero);
+
+	if (order)
+		order->listeners = listeners;
+	return flood(skb, now, ingress, TO_FABRIC | TO_LISTENERS);
 }
 
 /* Sets or clears the mark of an unknown destination on the current frame. At ingress, a checksum computed by an

@@ -30,6 +30,7 @@ struct settings {
 	__u64 station_slack;
 	__u64 hash_key;       /* of the flow hash */
 	__u64 elephant_bytes; /* after which a flow is moved, mode tfe by bytes */
+	__u64 membership;     /* lifetime of members and routers of groups */
 	__u32 longest;        /* maximum frame of fabric ports, in bytes without the outer VLAN tag */
 	__u16 hello_type;     /* EtherTypes */
 	__u16 path_type;
@@ -49,7 +50,8 @@ struct settings {
 	__u16 queue_major;    /* of the traffic classes, QID + 1; 0: none */
 	__u8 floods_unknown;  /* whether a frame to an unknown station is flooded instead of dropped */
 	__u8 announces;       /* whether a new station on a port is announced to the other switches */
-	__u8 reserved[4];
+	__u8 snoops;          /* whether IGMP and MLD are read */
+	__u8 reserved[3];
 };
 
 const volatile struct settings settings = {};

@@ -50,6 +50,7 @@ mod tests {
     use weft_switching::exploration::Exploration;
     use weft_switching::hello::Way;
     use weft_switching::port_limits::FLOODED_AT_ONCE;
+    use weft_switching::snooping::{ANSWER, Family};
     use weft_switching::tag_forward::Limits;
     use weft_switching::tfe::Classifier;
     use weft_switching::{Kind, arp_path, path_table};
@@ -68,7 +69,7 @@ mod tests {
     const HEADERS: [&str; 6] = ["tfe.h", "flooding.h", "routes.h", "steer.h", "tag_forward.h", "own.h"];
 
     /// Maps that Rust opens, with the key and value types that Rust assumes; ring buffers have neither.
-    const MAPS: [(&str, &str, &str); 26] = [
+    const MAPS: [(&str, &str, &str); 28] = [
         ("carried", "struct flow", "struct load"),
         ("counters", "__u32", "struct counters"),
         ("current", "__u32", "__u32"),
@@ -81,6 +82,7 @@ mod tests {
         ("kinds", "__u32", "struct kinds"),
         ("limits", "__u32", "struct limits"),
         ("locked", "struct flow", "struct path"),
+        ("members", "__u64", "struct members"),
         ("misses", "", ""),
         ("moves", "__u64", "struct move"),
         ("paths", "struct flow", "struct path"),
@@ -88,6 +90,7 @@ mod tests {
         ("ports", "__u32", "struct port"),
         ("repairs", "__u64", "__u64"),
         ("routes", "__u64", "struct route"),
+        ("routers", "__u32", "struct members"),
         ("sent", "", ""),
         ("shares", "__u32", "__u64"),
         ("stations", "__u64", "struct station"),
@@ -165,6 +168,9 @@ mod tests {
             ("TF_TAG_LEN", TAG_LEN as u64),
             ("SETTLE", arp_path::SETTLE.ps() / 1_000),
             ("FLOODED_AT_ONCE", FLOODED_AT_ONCE.ps() / 1_000),
+            ("ANSWER", ANSWER.ps() / 1_000),
+            ("FAMILY_V4", Family::V4 as u64),
+            ("FAMILY_V6", Family::V6 as u64),
             ("REASONS", Reason::all().count() as u64),
             ("FLOW_REQUEST", PathType::RecoveryRequest as u64),
             ("FLOW_REPLY", PathType::RecoveryReply as u64),

@@ -61,7 +61,7 @@ impl Mode {
     }
 
     /// Whether the mode finds stations by exploration, all or only those without a route: maps `stations`, `repairs`,
-    /// `moves`, `floods`, `limits` and `shares`.
+    /// `moves`, `floods`, `limits`, `shares`, `members` and `routers`.
     pub const fn explores(self) -> bool {
         !self.has_gates()
     }
@@ -111,12 +111,13 @@ impl Mode {
     }
 
     /// The maps whose size `config` sets.
-    pub(crate) fn sizes(config: &Exploration) -> [(&'static str, usize); 7] {
+    pub(crate) fn sizes(config: &Exploration) -> [(&'static str, usize); 8] {
         [
             ("stations", config.stations),
             ("repairs", config.stations),
             ("routes", config.stations),
             ("floods", config.safeguards.floods),
+            ("members", config.safeguards.groups),
             ("paths", config.flows),
             ("locked", Self::unconfirmed(config)),
             ("carried", config.flows),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aya::{Ebpf, Pod};
 
 use crate::error::PlaneError;
-use crate::layout::{Flood, FloodKey, Flow, Load, Move, Path, Port, Settings, Station};
+use crate::layout::{Flood, FloodKey, Flow, Load, Members, Move, Path, Port, Settings, Station};
 use crate::mode::Mode;
 use crate::names::map_in_kernel;
 use crate::recovery::{Broken, Known, Recovery};
@@ -28,6 +28,8 @@ struct Maps {
     floods: Option<Walk<FloodKey, Flood>>,
     /// Stations that have moved, in modes that explore.
     moves: Option<Walk<u64, Move>>,
+    /// Members of groups, in modes that explore.
+    members: Option<Walk<u64, Members>>,
     /// Confirmed and unconfirmed flows.
     flows: Option<[Walk<Flow, Path>; 2]>,
     /// Bytes carried by flows.
@@ -47,6 +49,8 @@ pub struct Sizes {
     pub flows: usize,
     /// Flows whose bytes are counted.
     pub carried: usize,
+    /// Known groups.
+    pub groups: usize,
 }
 
 impl Tables {
@@ -61,6 +65,7 @@ impl Tables {
             stations: walk(ebpf, "stations", explores)?.zip(walk(ebpf, "repairs", explores)?),
             floods: walk(ebpf, "floods", explores)?,
             moves: walk(ebpf, "moves", explores)?,
+            members: walk(ebpf, "members", explores)?,
             flows: walk(ebpf, "paths", keeps)?.zip(walk(ebpf, "locked", keeps)?).map(<[_; 2]>::from),
             carried: walk(ebpf, "carried", mode.counts_flows())?,
         })))
@@ -116,6 +121,9 @@ impl Tables {
         if let Some((stations, repairs)) = &self.0.stations {
             sizes.stations = sweep(stations, |station| station.expiry > now)?;
             sizes.repairs = sweep(repairs, |until| *until > now)?;
+        }
+        if let Some(members) = &self.0.members {
+            sizes.groups = sweep(members, |members| members.until > now)?;
         }
         if let Some(carried) = &self.0.carried {
             sizes.carried = sweep(carried, |load| load.expiry > now)?;

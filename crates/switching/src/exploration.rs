@@ -45,6 +45,16 @@ words! {
 }
 
 words! {
+    /// Whether a switch reads IGMP and MLD.
+    pub enum Snoop {
+        /// Known groups leave host ports with members or routers only.
+        On = "on",
+        /// All groups leave all host ports.
+        Off = "off",
+    }
+}
+
+words! {
     /// The treatment of data frames of a flow without an entry.
     pub enum OnMiss {
         /// Default forwarding.
@@ -89,12 +99,12 @@ params! {
         /// floods per second that frames from one port may start, on average; the flood of a known station, or of a pair of
         /// stations, goes on without a limit
         flood_rate: u64 = 1_000;
-        /// floods that frames from one port may start at once: an eighth of the flood table
-        flood_burst: u64 = 8_192;
+        /// floods that frames from one port may start at once: a quarter of the flood table
+        flood_burst: u64 = 16_384;
         /// stations per second that may appear at or move to a host port, on average
         station_rate: u64 = 100;
-        /// stations that may appear at or move to a host port at once, and after it was down: an eighth of the station table
-        station_burst: u64 = 8_192;
+        /// stations that may appear at or move to a host port at once, and after it was down: a quarter of the station table
+        station_burst: u64 = 16_384;
         /// data of a flow without an entry: default forwarding only, or also a search for its own path
         on_miss: OnMiss = OnMiss::DefaultForwarding;
         /// frames that meet a dead port: dropped, or sent by default forwarding
@@ -141,6 +151,12 @@ params! {
         hops: u8 = 64, in 1..=u8::MAX;
         /// share of a host port's rate, in percent, that its flooded frames may take
         flood_share: u8 = 20, in 1..=100;
+        /// whether known groups leave only host ports with members or routers (IGMP and MLD): on, off
+        snooping: Snoop = Snoop::On;
+        /// how long a member of a group, a router and a querier are known without another message
+        membership: Duration = Duration::from_secs(260), in Duration::PICOSECOND..=Duration::MAX;
+        /// maximum number of known groups
+        groups: usize as "group_table" = 4_096;
     }
 }
 

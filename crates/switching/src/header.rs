@@ -215,6 +215,17 @@ impl Header {
         self.overlay[4]
     }
 
+    /// Whether the frame is a report of one group (IGMP, MLD), which only routers need. In a frame of kind
+    /// [`Kind::Other`], the sixth byte of the overlay says so.
+    pub const fn is_report(&self) -> bool {
+        matches!(self.kind, Kind::Other) && self.overlay[5] != 0
+    }
+
+    /// Sets [`Header::is_report`].
+    pub const fn set_report(&mut self, is_report: bool) {
+        self.overlay[5] = is_report as u8;
+    }
+
     /// Bytes of the frame, without FCS.
     pub const fn frame_bytes(&self) -> u64 {
         self.ip_bytes as u64 + 14

@@ -39,6 +39,27 @@ pub enum Way {
     Unknown,
 }
 
+/// The host ports that a flood leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hosts {
+    /// None.
+    None,
+    /// Those with a bit here; a port without a bit counts as one.
+    At(u64),
+    /// All.
+    All,
+}
+
+impl Hosts {
+    fn include(self, port: PortId) -> bool {
+        match self {
+            Self::None => false,
+            Self::At(bits) => bits.checked_shr(port.0.into()).is_none_or(|bits| bits & 1 == 1),
+            Self::All => true,
+        }
+    }
+}
+
 fn hello(reception: Reception) -> Header {
     let mut hello = Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() };
     reception.write(&mut hello);
@@ -216,17 +237,17 @@ impl Ports {
         }
     }
 
-    /// Floods the frame out of every fabric port that `scope` allows, and with `to_hosts` every host port, except
-    /// `ingress`; drops it if there is none.
+    /// Floods the frame out of every fabric port that `scope` allows, and of these host ports, except `ingress`; drops it
+    /// if there is none.
     pub fn flood<C: Context>(
         &mut self,
         ctx: &mut C,
         config: &Exploration,
         ingress: PortId,
-        to_hosts: bool,
+        hosts: Hosts,
         out: &mut Actions,
     ) {
-        self.choose(ctx, config, Some(ingress), to_hosts);
+        self.choose(ctx, config, Some(ingress), hosts);
         if self.chosen.is_empty() {
             out.drop(DropReason::DeadEnd);
         }
@@ -243,7 +264,7 @@ impl Ports {
         spared: Option<PortId>,
         out: &mut Actions,
     ) {
-        self.choose(ctx, config, ingress, true);
+        self.choose(ctx, config, ingress, Hosts::All);
         let now = ctx.now();
         let mut reached = false;
         for &port in self.chosen.iter().filter(|&&port| Some(port) != spared) {
@@ -267,7 +288,7 @@ impl Ports {
         header: &Header,
         out: &mut Actions,
     ) {
-        self.choose(ctx, config, None, false);
+        self.choose(ctx, config, None, Hosts::None);
         self.chosen.iter().for_each(|&port| out.emit(port, *header));
     }
 
@@ -278,7 +299,7 @@ impl Ports {
         ctx: &mut C,
         config: &Exploration,
         ingress: Option<PortId>,
-        to_hosts: bool,
+        hosts: Hosts,
     ) {
         let now = ctx.now();
         let from = ingress.and_then(|port| self.ports.get(port.index()));
@@ -288,7 +309,7 @@ impl Ports {
         for (number, port) in self.ports.iter().enumerate() {
             let id = PortId(number as u16);
             let fabric = port.neighbour_until > now && (!falls || port.way == Way::Down);
-            let allowed = fabric || to_hosts && port.host_from <= now;
+            let allowed = fabric || hosts.include(id) && port.host_from <= now;
             if port.up && allowed && ingress != Some(id) {
                 self.chosen.push(id);
             }
@@ -343,7 +364,7 @@ mod tests {
     fn flooded(ports: &mut Ports, now: Time) -> Vec<u16> {
         let mut out = Actions::default();
         let mut ctx = Idle(now, stream(1, "hello", 0));
-        ports.flood(&mut ctx, &Exploration::default(), PortId(0), true, &mut out);
+        ports.flood(&mut ctx, &Exploration::default(), PortId(0), Hosts::All, &mut out);
         let port = |action| match action {
             Action::Send(port) => port.0,
             other => panic!("{other:?}"),

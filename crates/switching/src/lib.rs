@@ -68,6 +68,7 @@ mod rule_table;
 pub mod single_path;
 mod slot;
 pub mod smoc;
+pub mod snooping;
 mod soft_table;
 pub mod spanning_tree;
 mod spec;

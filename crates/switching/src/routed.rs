@@ -8,6 +8,7 @@ use weft_units::{PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
 use crate::header::{Header, Kind};
+use crate::snooping::Membership;
 use crate::{Actions, Context, DropReason, Switch, TableEntries};
 
 /// The result of a route lookup.
@@ -42,6 +43,11 @@ impl<R: Routes> RoutedSwitch<R> {
     /// The forwarding for stations without a route.
     pub const fn base(&self) -> &ArpPathSwitch {
         &self.base
+    }
+
+    /// A frame says this about groups ([`ArpPathSwitch::hear_membership`]).
+    pub fn hear_membership(&mut self, ingress: PortId, header: &Header, message: Membership, now: Time) {
+        self.base.hear_membership(ingress, header, message, now);
     }
 
     /// The routes.

@@ -75,6 +75,11 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.find_live(key, now).map(|at| &self.slots[at].value)
     }
 
+    /// The value of `key`, unless expired, to change without restarting its lifetime.
+    pub fn get_mut(&mut self, key: &K, now: Time) -> Option<&mut V> {
+        self.find_live(key, now).map(|at| &mut self.slots[at].value)
+    }
+
     /// The value of `key`; restarts its lifetime.
     #[inline]
     pub fn refresh(&mut self, key: &K, now: Time) -> Option<&mut V> {

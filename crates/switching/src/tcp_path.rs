@@ -17,12 +17,13 @@ use crate::default_forwarding::{DefaultForwarding, DefaultSwitch};
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, OnMiss, WhileBroken};
 use crate::header::{Header, Kind};
-use crate::hello::Way;
+use crate::hello::{Hosts, Way};
 use crate::over::Under;
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
+use crate::snooping::Membership;
 use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Rewrite, Switch, TableEntries};
 use weft_wire::Mac;
 
@@ -86,6 +87,11 @@ impl TcpPathSwitch {
         &self.under.base
     }
 
+    /// A frame says this about groups ([`ArpPathSwitch::hear_membership`]).
+    pub fn hear_membership(&mut self, ingress: PortId, header: &Header, message: Membership, now: Time) {
+        self.under.base.hear_membership(ingress, header, message, now);
+    }
+
     /// The flows known at `now`: entry, class and expiry time of each, in no particular order.
     pub fn paths(&self, now: Time) -> impl Iterator<Item = (FlowKey, PathEntry, u8, Time)> {
         self.paths.entries(now).map(|(key, entry, class, expiry)| (*key, *entry, class, expiry))
@@ -129,7 +135,7 @@ impl TcpPathSwitch {
         }
         self.lock(key, ingress, id, now);
         out.rewrite(Rewrite::Wrap(Kind::PathRequest, id));
-        self.under.base.ports.flood(ctx, &self.under.base.config, ingress, false, out);
+        self.under.base.ports.flood(ctx, &self.under.base.config, ingress, Hosts::None, out);
     }
 
     /// Locks a flow to the port of its request's first copy.

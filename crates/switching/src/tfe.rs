@@ -15,6 +15,7 @@ use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::over::Under;
 use crate::path_table::FlowKey;
+use crate::snooping::Membership;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
@@ -129,6 +130,11 @@ impl TfeSwitch {
     /// The path-finding part.
     pub const fn paths(&self) -> &TcpPathSwitch {
         &self.paths
+    }
+
+    /// A frame says this about groups ([`ArpPathSwitch::hear_membership`]).
+    pub fn hear_membership(&mut self, ingress: PortId, header: &Header, message: Membership, now: Time) {
+        self.paths.hear_membership(ingress, header, message, now);
     }
 
     /// The bytes carried by flows not yet moved at `now`, and the expiry time of each count.

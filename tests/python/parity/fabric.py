@@ -81,7 +81,7 @@ SHORT = Pace(
     },
 )
 PACES = {"full": FULL, "short": SHORT}
-_TABLES = {"flow_table": "65536", "station_table": "4096"}
+_TABLES = {"flow_table": "65536", "station_table": "16384"}
 
 
 def host_address(name: str) -> str:

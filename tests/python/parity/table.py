@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from . import carried, configuring, crowds, faults, floods, idle, kernel, missing, moves
+from . import carried, configuring, crowds, faults, floods, groups, idle, kernel, missing, moves
 from .cell import Cell
 from .fabric import Fabric
 
@@ -31,7 +31,11 @@ GROUPS: dict[str, tuple[Case, ...]] = {
         Case("configuration", configuring.measure),
     ),
     "moves": (Case("moves", moves.measure), Case("loops", faults.loops)),
-    "loads": (Case("frames to many", floods.measure), Case("crowds", crowds.measure)),
+    "loads": (
+        Case("frames to many", floods.measure),
+        Case("crowds", crowds.measure),
+        Case("groups", groups.measure),
+    ),
     "faults": (
         Case("restarts", faults.restarts),
         Case("missing interfaces", missing.measure),
@@ -70,8 +74,10 @@ MEANT: dict[tuple[str, str], Meant] = {
 
 _LEARNS = "a bridge learns a host's location only from frames that pass through it"
 _CARRIER = "a bridge port forwards once the kernel reports its carrier, up to 1 s after the host's first frame"
+_ROUTERS = "with a querier, a bridge sends groups that nobody has reported to routers only"
 _HOSTS = ("from h2", "from h4")
 BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
+    **{(f"{family} groups, with a querier", "unknown group"): _ROUTERS for family in ("IPv4", "IPv6")},
     ("host moves between live ports, then sends a datagram", "from h4"): _LEARNS,
     **{("host is plugged into another leaf, sends gratuitous ARP Request", name): _CARRIER for name in _HOSTS},
     **{("host is plugged into another leaf, sends a datagram", name): f"{_CARRIER}; {_LEARNS}" for name in _HOSTS},

@@ -163,6 +163,7 @@ fn of_tables(registry: &mut Registry, switch: &Switch, given: Option<Sizes>) {
         tables.push(("hosts", sizes.stations, config.stations));
         tables.push(("repairs", sizes.repairs, config.stations));
         tables.push(("floods", sizes.floods, config.safeguards.floods));
+        tables.push(("members", sizes.groups, config.safeguards.groups));
     }
     if mode.keeps_flows() {
         tables.push(("paths", sizes.flows, config.flows + Mode::unconfirmed(config)));

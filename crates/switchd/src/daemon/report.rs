@@ -42,7 +42,7 @@ pub fn status(switch: &Switch, given: tags::Sizes) -> Value {
         "pid": std::process::id(),
         "entries": {
             "hosts": sizes.stations, "repairs": sizes.repairs, "floods": sizes.floods, "paths": sizes.flows,
-            "carried": sizes.carried, "rules": given.rules, "groups": given.groups, "gates": given.gates,
+            "carried": sizes.carried, "members": sizes.groups, "rules": given.rules, "groups": given.groups, "gates": given.gates,
         },
     })
 }

@@ -48,6 +48,8 @@ mirrored! {
         pub hash_key: u64,
         /// Bytes after which a flow is moved, mode `tfe` by bytes.
         pub elephant_bytes: u64,
+        /// Lifetime of members and routers of groups.
+        pub membership: u64,
         /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
         pub longest: u32,
         /// EtherType of Hello.
@@ -86,8 +88,10 @@ mirrored! {
         pub floods_unknown: u8,
         /// Whether a new station on a port is announced to the other switches.
         pub announces: u8,
+        /// Whether IGMP and MLD are read.
+        pub snoops: u8,
         /// Zero.
-        pub reserved: [u8; 4],
+        pub reserved: [u8; 3],
     }
 
     /// `struct test`: a test's input with a frame.
@@ -181,6 +185,24 @@ mirrored! {
         pub from: u16,
         /// Zero.
         pub reserved: u32,
+    }
+
+    /// `struct members`: the ports of members of a group or of routers; its key is [`weft_switching::Mac::bits`], or
+    /// [`weft_switching::snooping::Family`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct Members = "members" {
+        /// Ports heard since `turn_at` less a lifetime, by bits.
+        pub fresh: u64,
+        /// Ports heard before.
+        pub old: u64,
+        /// When the fresh ones become old.
+        pub turn_at: u64,
+        /// When the old ones expire.
+        pub old_until: u64,
+        /// When all expire.
+        pub until: u64,
+        /// Of routers: until when one counts as querier.
+        pub asked_until: u64,
     }
 
     /// `struct flow`: an entry leads to `host`. An end is an address and, in the lower 16 bits, a TCP port.

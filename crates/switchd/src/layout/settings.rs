@@ -1,6 +1,8 @@
 //! [`Settings`] from the configuration of an exploration.
 
-use weft_switching::exploration::{Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
+use weft_switching::exploration::{
+    Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Scope, Snoop, WhileBroken,
+};
 use weft_switching::tfe::Classifier;
 use weft_wire::TagWidth;
 
@@ -38,6 +40,8 @@ impl Settings {
             down_bits: TagWidth::Narrow.down_bits() as u8,
             tag_type: TagWidth::Narrow.ethertype().0,
             floods_unknown: (config.on_unknown == OnUnknown::Flood).into(),
+            snoops: (config.safeguards.snooping == Snoop::On).into(),
+            membership: ns(config.safeguards.membership),
             announces: (config.announce == Announce::On).into(),
             ..Self::default()
         }

@@ -5,6 +5,7 @@ use weft_wire::Mac;
 
 use super::switch::ArpPathSwitch;
 use crate::header::{Header, Kind};
+use crate::hello::Hosts;
 use crate::{Actions, Context, DropReason, Rewrite};
 
 impl ArpPathSwitch {
@@ -93,7 +94,7 @@ impl ArpPathSwitch {
     /// Floods such a frame further.
     pub(crate) fn pass_on<C: Context>(&mut self, ctx: &mut C, ingress: PortId, out: &mut Actions) {
         out.rewrite(Rewrite::Hop);
-        self.ports.flood(ctx, &self.config, ingress, false, out);
+        self.ports.flood(ctx, &self.config, ingress, Hosts::None, out);
     }
 
     /// The source's edge searches for a path between two stations.

@@ -7,6 +7,7 @@ use super::switch::ArpPathSwitch;
 use crate::announcement::Announcement;
 use crate::exploration::{Announce, OnUnknown};
 use crate::header::{Header, Kind};
+use crate::hello::Hosts;
 use crate::{Actions, Context, DropReason, Rewrite};
 
 impl ArpPathSwitch {
@@ -92,7 +93,11 @@ impl ArpPathSwitch {
         if fabric && header.kind == Kind::ArpRequest {
             self.lock(header.src, ingress, now);
         }
-        self.ports.flood(ctx, &self.config, ingress, true, out);
+        let hosts = match self.snooping.listeners(header.dst, header.is_report(), now) {
+            Some(listeners) => Hosts::At(listeners),
+            None => Hosts::All,
+        };
+        self.ports.flood(ctx, &self.config, ingress, hosts, out);
     }
 
     /// Whether a host port may flood a frame to a group. The copies of a known station, or of a flood that goes on, need

@@ -10,6 +10,7 @@ use crate::hash::fold_product;
 use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
 use crate::port_limits::PortLimits;
+use crate::snooping::{Membership, Snooping};
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason};
 
@@ -36,6 +37,7 @@ pub struct ArpPathSwitch {
     pub(super) stations: SoftTable<Mac, PortId>,
     pub(crate) floods: Floods,
     pub(super) limits: PortLimits,
+    pub(super) snooping: Snooping,
     /// Stations with a repair in progress.
     pub(super) repairs: SoftTable<Mac, ()>,
     /// Until then, flow entries may still point to host ports that their stations have left.
@@ -54,6 +56,7 @@ impl ArpPathSwitch {
         let Safeguards { broadcast_lock, repair, floods, .. } = config.safeguards;
         Self {
             limits: PortLimits::new(config, ways.len()),
+            snooping: Snooping::new(config, secret),
             ports: Ports::new(ways, config),
             stations: SoftTable::new(size, &[config.lock, config.learnt, config.attached], secret),
             floods: Floods::new(floods, config.lock, broadcast_lock, secret),
@@ -85,6 +88,19 @@ impl ArpPathSwitch {
     /// time.
     pub fn floods(&self, now: Time) -> impl Iterator<Item = (Flood, PortId, Time)> {
         self.floods.entries(now)
+    }
+
+    /// Members and routers of groups.
+    pub const fn snooping(&self) -> &Snooping {
+        &self.snooping
+    }
+
+    /// A frame says this about groups; called before [`Switch::receive`](crate::Switch::receive).
+    pub fn hear_membership(&mut self, ingress: PortId, header: &Header, message: Membership, now: Time) {
+        let carries = header.kind == Kind::Other && header.dst.is_group() && !header.dst.is_link_local();
+        if carries && !header.src.is_group() && self.refuses(ingress, header, now).is_none() {
+            self.snooping.hear(ingress, message, now);
+        }
     }
 
     /// The port of `station`, if it is a host port of this switch.
@@ -197,6 +213,7 @@ impl ArpPathSwitch {
         }
         self.stations.sweep(now);
         self.floods.sweep(now);
+        self.snooping.sweep(now);
         self.repairs.sweep(now);
         self.ports.greet(now, out);
         dead

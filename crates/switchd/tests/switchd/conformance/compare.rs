@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use weft_switchd::layout::ns_at;
+use weft_switchd::layout::{self, ns_at};
 use weft_switchd::tables::Sizes;
 use weft_switching::arp_path::Flood;
 use weft_switching::path_table::{End, FlowKey, PathEntry};
+use weft_switching::snooping::{Family, Members};
 use weft_units::Time;
 
 use crate::conformance::machine::Machine;
@@ -48,6 +49,7 @@ pub fn sizes(oracle: &Oracle, now: Time) -> Sizes {
         floods: base.floods(now).count(),
         flows: oracle.switch.paths().map_or(0, |switch| switch.paths(now).count()),
         carried,
+        groups: base.snooping().groups(now).count(),
     }
 }
 
@@ -73,6 +75,20 @@ pub fn tables(program: &Program, oracle: &Oracle, time: Time) -> Result<(), Stri
 
     let wanted = switch.repairs(time).map(|(mac, until)| (mac.bits(), ns_at(until)));
     same_set("repairs", wanted, program.repairs(now).map_err(text)?.into_iter())?;
+
+    let snooping = switch.snooping();
+    let ports = |members: &Members, until: Time| {
+        let Members { fresh, old, turn_at, old_until } = *members;
+        (fresh, old, ns_at(turn_at), ns_at(old_until), ns_at(until))
+    };
+    let wanted = snooping.groups(time).map(|(group, members, until)| (group.bits(), ports(&members, until)));
+    let read = |of: &layout::Members| (of.fresh, of.old, of.turn_at, of.old_until, of.until);
+    let found = program.members(now).map_err(text)?.into_iter();
+    same_set("members of groups", wanted, found.map(|(group, members)| (group, read(&members))))?;
+    let routers = [Family::V4, Family::V6].map(|family| snooping.routers(family));
+    let wanted = routers.map(|routers| (ports(&routers.ports, routers.until), ns_at(routers.asked_until)));
+    let found = program.routers().map_err(|error| error.to_string())?;
+    same("routers of groups", &wanted, &found.map(|routers| (read(&routers), routers.asked_until)))?;
 
     let Some(switch) = oracle.switch.paths() else { return Ok(()) };
     let wanted = switch.paths(time).map(|(key, entry, class, until)| {

@@ -12,6 +12,7 @@ use crate::conformance::answer::answer;
 use crate::conformance::frames::{
     self, arp, ethernet, hello, ipv4, ipv6, neighbour, pad, probe, spoil, tcp, wrapped,
 };
+use crate::conformance::membership::{message, some_group};
 use crate::conformance::pair::{Event, Pair, Step};
 use crate::conformance::setting::Setting;
 use crate::conformance::talk::Talk;
@@ -235,6 +236,7 @@ impl Draw {
         match pick(self.random.next_u64(), 16) {
             0 => Mac([0x01, 0x80, 0xc2, 0, 0, 3]),
             1..=3 => Mac([0x33, 0x33, 0, 0, 0, 1]),
+            4..=9 => some_group(&mut self.random),
             _ => Mac::BROADCAST,
         }
     }
@@ -255,6 +257,7 @@ impl Draw {
         let (src, dst, group, tags) = (self.host(), self.host(), self.group(), self.tags());
         let kinds = if self.mode == Mode::ArpPath { 20 } else { 70 };
         let mut frame = match self.below(kinds) {
+            _ if self.one_in(10) => message(&mut self.random, src, tags.min(2)),
             20.. => self.segment(src, dst, tags.min(2)),
             0..=3 => ethernet(group, src, tags, EtherType::ARP, &arp(1, src, dst)),
             4..=6 => ethernet(dst, src, tags, EtherType::ARP, &arp(2, src, dst)),

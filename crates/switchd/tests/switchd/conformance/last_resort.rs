@@ -6,7 +6,7 @@ use rand_core::RngCore;
 use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Route, Settings, Test};
 use weft_switching::exploration::{Exploration, FloodOrder};
-use weft_switching::hello::{Ports, Way};
+use weft_switching::hello::{Hosts, Ports, Way};
 use weft_switching::{Action, Actions, stream};
 use weft_units::{PortId, Time};
 use weft_wire::{EtherType, Mac};
@@ -47,7 +47,7 @@ fn a_flood_leaves_by_ports_of_the_last_resort_behind_all_others() {
         (1..count).filter(|port| last >> port & 1 == 1).for_each(|port| expected.keep(PortId(port)));
         let mut out = Actions::default();
         let ctx = &mut Ctx { now: Time::ZERO, random: &mut random };
-        expected.flood(ctx, &config, PortId(0), true, &mut out);
+        expected.flood(ctx, &config, PortId(0), Hosts::All, &mut out);
         let port = |action| match action {
             Action::Send(port) => Some(port),
             _ => None,

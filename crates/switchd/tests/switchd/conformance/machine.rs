@@ -2,6 +2,7 @@
 
 use weft_switchd::Mode;
 use weft_switching::arp_path::ArpPathSwitch;
+use weft_switching::snooping::Membership;
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::TfeSwitch;
 use weft_switching::{Actions, Context, Header, Stream, Switch};
@@ -66,6 +67,16 @@ impl Machine {
             Self::Arp(_) | Self::Routed(_) => None,
             Self::Tcp(switch) => Some(switch),
             Self::Tfe(switch) => Some(switch.paths()),
+        }
+    }
+
+    /// A message about groups; called before the frame that carries it is received.
+    pub fn hear_membership(&mut self, port: PortId, header: &Header, message: Membership, now: Time) {
+        match self {
+            Self::Arp(switch) => switch.hear_membership(port, header, message, now),
+            Self::Tcp(switch) => switch.hear_membership(port, header, message, now),
+            Self::Tfe(switch) => switch.hear_membership(port, header, message, now),
+            Self::Routed(switch) => switch.switch.hear_membership(port, header, message, now),
         }
     }
 

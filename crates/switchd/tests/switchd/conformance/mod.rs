@@ -14,6 +14,7 @@ mod full_table;
 mod generator;
 mod last_resort;
 mod machine;
+mod membership;
 mod oracle;
 mod pair;
 mod program;

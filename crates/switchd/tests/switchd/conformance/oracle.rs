@@ -17,6 +17,7 @@ use weft_wire::{
 
 use crate::conformance::frames::wrapped;
 use crate::conformance::machine::{Ctx, Machine};
+use crate::conformance::membership::memberships;
 use crate::conformance::read::read;
 use crate::conformance::setting::Setting;
 
@@ -91,6 +92,9 @@ impl Oracle {
         };
         if header.kind == Kind::Hello {
             return self.on_hello(port, frame, &header, now);
+        }
+        for message in memberships(frame) {
+            self.switch.hear_membership(port, &header, message, now);
         }
         let before = self.started(now);
         let mut out = Actions::default();

@@ -7,7 +7,7 @@ use aya::maps::{Array, Map, MapData, RingBuf};
 use aya::programs::{TestRun, TestRunOptions};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use weft_switchd::layout::{
-    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, Path, Port, Settings, Station, Test,
+    COPY_BYTES, Copy, Flood, FloodKey, Flow, Load, Members, Path, Port, Settings, Station, Test,
 };
 use weft_switchd::names::map_in_kernel;
 use weft_switchd::pins::Pins;
@@ -31,6 +31,7 @@ pub struct Program {
     floods: Option<Walk<FloodKey, Flood>>,
     repairs: Option<Walk<u64, u64>>,
     carried: Option<Walk<Flow, Load>>,
+    members: Option<Walk<u64, Members>>,
     /// The test inputs besides the frame, and the recorded output.
     given: Array<MapData, Test>,
     sent: RingBuf<MapData>,
@@ -55,6 +56,7 @@ impl Program {
             floods: mode.explores().then(|| Walk::open(&pins.map("floods"))).transpose()?,
             repairs: mode.explores().then(|| Walk::open(&pins.map("repairs"))).transpose()?,
             carried: mode.counts_flows().then(|| Walk::open(&pins.map("carried"))).transpose()?,
+            members: mode.explores().then(|| Walk::open(&pins.map("members"))).transpose()?,
             given: own(&plane, "test")?.try_into()?,
             sent: own(&plane, "sent")?.try_into()?,
             ports: Vec::new(),
@@ -120,6 +122,17 @@ impl Program {
     /// The stations under repair, and until when.
     pub fn repairs(&self, now: u64) -> io::Result<Vec<(u64, u64)>> {
         live(self.repairs.as_ref(), |until| *until > now)
+    }
+
+    /// The known groups.
+    pub fn members(&self, now: u64) -> io::Result<Vec<(u64, Members)>> {
+        live(self.members.as_ref(), |members| members.until > now)
+    }
+
+    /// The routers of each version of IP.
+    pub fn routers(&self) -> Result<[Members; 2]> {
+        let routers = Array::<_, Members>::try_from(own(&self.plane, "routers")?)?;
+        Ok([routers.get(&0, 0)?, routers.get(&1, 0)?])
     }
 
     /// The bytes carried by flows that have not expired.

@@ -1,6 +1,8 @@
 //! Parses frames into the fields that a switch may use, with `weft-wire`.
 
 use weft_switching::{Header, Kind};
+
+use crate::conformance::membership::is_report;
 use weft_wire::{
     Arp, ArpOperation, EtherType, Ethernet, Ip, IpProtocol, Mac, Neighbor, NeighborOperation, PathFrame,
     PathHeader, PathType, TcpFrame, Tuple,
@@ -18,7 +20,11 @@ pub fn read(frame: &[u8]) -> Result<Header, &'static str> {
             let path = PathFrame::parse(frame, EtherType::PATH).map_err(|error| error.counter())?.header();
             read_path(&path, plain).ok_or("type")
         }
-        _ => Ok(segment(frame, plain).unwrap_or(Header { kind: kind(&ethernet), ..plain })),
+        _ => Ok(segment(frame, plain).unwrap_or_else(|| {
+            let mut header = Header { kind: kind(&ethernet), ..plain };
+            header.set_report(is_report(frame));
+            header
+        })),
     }
 }
 

@@ -3,7 +3,7 @@
 use rand_core::RngCore;
 use weft_switchd::Mode;
 use weft_switching::exploration::{
-    Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Safeguards, Scope, WhileBroken,
+    Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Safeguards, Scope, Snoop, WhileBroken,
 };
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
@@ -48,7 +48,13 @@ impl Setting {
             rate: if flip() { 10 } else { 10_000 },
             burst: if flip() { 5 } else { 1_000 },
             // At 1 kbit/s, a sequence can use up the share.
-            safeguards: Safeguards { floods: 4096, flood_share: 20, ..Safeguards::default() },
+            safeguards: Safeguards {
+                floods: 4096,
+                // Shorter than the longest wait.
+                membership: Duration::from_secs(4),
+                snooping: if flip() || flip() { Snoop::On } else { Snoop::Off },
+                ..Safeguards::default()
+            },
             line_rate: if flip() {
                 Some(Rate::from_bps(if flip() { 100_000 } else { 1_000_000_000 }))
             } else {
