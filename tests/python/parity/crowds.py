@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from .cell import Cell
 from .fabric import Fabric
-from .floods import batches
+from .floods import batches, send
 from .frames import BROADCAST, IPV4, REPLY, REQUEST, arp, ether, mac
 from .stations import Address, address, datagram
 from .tap import Tap
@@ -16,9 +16,9 @@ from .tap import Tap
 _COUNT = 5_000
 _FIRST = 20_000
 """The number of the first of these stations."""
-_RATE, _BATCH, _IN_FLIGHT = 10_000, 50, 200
+_RATE, _BATCH, _IN_FLIGHT = 10_000, 10, 40
 """Frames per second, at once, and before they are answered: a busy machine makes the sender slower, and loses none."""
-_PATIENCE_S = 1.0
+_PATIENCE_S = 3.0
 """Time without an answer after which the missing ones count as lost."""
 _DOWN_S = 1.0
 _SERVER: Address = ("02:aa:ff:00:00:01", "10.0.99.1")
@@ -52,7 +52,7 @@ def _answered(crowd: Tap, frames: Sequence[bytes]) -> int:
     lost = 0
     for sent in batches(_RATE, len(frames), _BATCH):
         for frame in frames[sent : sent + _BATCH]:
-            crowd.send(frame)
+            send(crowd, frame)
         # What is lost does not slow down the rest.
         lost = lost or _await(crowd, heard, sent - _IN_FLIGHT)
     _await(crowd, heard, len(frames) - lost)
@@ -87,9 +87,9 @@ class _Server:
                 source = ":".join(f"{byte:02x}" for byte in frame[6:12])
                 if frame[12:14] == b"\x08\x06" and frame[:6] == mac(BROADCAST):
                     asker = (source, ".".join(map(str, frame[28:32])))
-                    self._tap.send(arp(REPLY, _SERVER, asker, to=source))
+                    send(self._tap, arp(REPLY, _SERVER, asker, to=source))
                 elif frame[:6] == mac(_SERVER[0]):
-                    self._tap.send(ether(source, _SERVER[0], IPV4, frame[14:]))
+                    send(self._tap, ether(source, _SERVER[0], IPV4, frame[14:]))
 
     def __enter__(self) -> None:
         self._tap.send(arp(REQUEST, _SERVER, ("00:00:00:00:00:00", _SERVER[1])))
