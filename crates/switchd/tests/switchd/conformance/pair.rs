@@ -100,6 +100,8 @@ impl Pair {
             };
             reach.set_routes((0..).map(HostId).zip(&setting.routes).map(route), |_| None);
             (0..setting.ways.len() as u16).for_each(|port| reach.trust(PortId(port)));
+            let routes: Vec<_> = reach.routes().map(entry).collect();
+            program.plane.set_routes(&routes).expect("a map that can be written");
         }
         Self {
             program,
@@ -180,10 +182,7 @@ impl Pair {
             self.reach.trust(port);
             self.oracle.says(port, 0);
         }
-        let route = |(station, bits): (Mac, PortBits)| {
-            (station.bits(), Route::new((0..MAX_PORTS).filter(|port| bits & 1 << port != 0)))
-        };
-        let changed: Vec<_> = self.reach.settle().routes.into_iter().map(route).collect();
+        let changed: Vec<_> = self.reach.settle().routes.into_iter().map(entry).collect();
         if changed.is_empty() { Ok(()) } else { self.program.plane.change_routes(&changed).map_err(text) }
     }
 
@@ -308,6 +307,11 @@ impl Pair {
         expected.deeds.into_iter().for_each(|deed| self.tally.count(deed));
         Ok(())
     }
+}
+
+/// A route in the format of the kernel map.
+fn entry((station, ports): (Mac, PortBits)) -> (u64, Route) {
+    (station.bits(), Route::new((0..MAX_PORTS).filter(|port| ports & 1 << port != 0)))
 }
 
 pub fn text(error: impl ToString) -> String {
