@@ -42,7 +42,7 @@ mod tests {
             }
         }
         assert_eq!(times, [0, 10, 30, 70, 150, 250, 350, 450, 550]);
-        assert_eq!(throttle.take(now, 100 * MS), Err(1650 * MS));
+        assert_eq!(throttle.take(1649 * MS, 100 * MS), Err(1650 * MS));
         assert_eq!(throttle.take(1750 * MS, 100 * MS), Ok(()));
         assert_eq!(throttle.take(1750 * MS, 100 * MS), Err(1760 * MS), "it was quiet");
     }

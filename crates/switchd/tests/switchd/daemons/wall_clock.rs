@@ -68,7 +68,7 @@ impl WallClock {
 }
 
 fn accepted(switch: &Switch<'_>) -> u64 {
-    switch.show("counters")["hello"]["accepted"].as_u64().expect("a count")
+    switch.show("counters")["hello"]["heard"].as_u64().expect("a count")
 }
 
 /// The hour of the latest log line.
