@@ -15,7 +15,7 @@ import option_vectors
 from frame_vectors import Vector, arps, datagrams, neighbors, segments
 from headers import ACK, SYN
 from invalid_vectors import invalid
-from weft_vectors import hellos, paths, signatures, tagged, wraps
+from weft_vectors import hellos, paths, probes, signatures, tagged, wraps
 
 OUTPUT = Path(__file__).with_name("vectors.json")
 
@@ -25,6 +25,7 @@ def vectors() -> dict[str, list[Vector]]:
     frames = segments()
     return {
         "hello": hellos(),
+        "probe": probes(),
         "path": paths(),
         "wrap": wraps(frames),
         "tag": tagged(frames),

@@ -1,4 +1,4 @@
-"""The frames of `vectors.json` between Weft's switches: Hello messages, Path frames, tagged frames, signatures."""
+"""The frames of `vectors.json` between Weft's switches: Hello, probes, Path frames, tagged frames, signatures."""
 
 from __future__ import annotations
 
@@ -105,6 +105,28 @@ def hellos() -> list[Vector]:
         frame = pad(ethernet(NEAREST_BRIDGE, SWITCH, HELLO, payload, tags))
         made.append({**hello(name, plain, secret), "frame": frame.hex(), "as_sent": False})
     return made
+
+
+def probe(name: str, fields: Vector, key: bytes | None = None) -> Vector:
+    """A probe as sent."""
+    flags = (0 if key is None else 1) | (2 if fields["blocked"] else 0) | (4 if fields["hosts_only"] else 0)
+    payload = struct.pack("!BB6x8sH10x", 2, flags, bytes.fromhex(fields["switch"]), fields["port"])
+    signed = payload if key is None else payload + sign(key, payload)
+    frame = pad(ethernet(BROADCAST, SWITCH, HELLO, signed, []))
+    return {"name": name, "frame": frame.hex(), "source": SWITCH, **fields, "key": None if key is None else key.hex()}
+
+
+def probes() -> list[Vector]:
+    """Probes of host ports."""
+    port = {"switch": "0123456789abcdef", "port": 7}
+    key = b"a secret of sixteen bytes or more"
+    return [
+        probe("probe", {**port, "blocked": False, "hosts_only": False}),
+        probe("probe of a blocked port", {**port, "blocked": True, "hosts_only": False}),
+        probe("probe of a port for hosts only", {**port, "blocked": False, "hosts_only": True}),
+        probe("signed probe of a blocked port for hosts only", {**port, "blocked": True, "hosts_only": True}, key),
+        probe("probe of the greatest end", {"switch": "f" * 16, "port": 65535, "blocked": False, "hosts_only": False}),
+    ]
 
 
 def path_header(fields: Vector, original: int, flags: int = 0) -> bytes:

@@ -20,6 +20,12 @@ const HELLO: [Named; 8] = [
     ("first", "weft.hello.first"),
     ("last", "weft.hello.last"),
 ];
+const PROBE: [Named; 4] = [
+    ("switch", "weft.hello.switch"),
+    ("port", "weft.hello.port"),
+    ("blocked", "weft.hello.blocked"),
+    ("hosts_only", "weft.hello.hosts_only"),
+];
 const PATH: [Named; 5] = [
     ("hops", "weft.path.hops"),
     ("id", "weft.path.id"),
@@ -70,6 +76,7 @@ fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
                 Value::String(text) if *key == "switch" => format!("0x{text}"),
                 Value::String(text) => text.clone(),
                 Value::Null => String::new(),
+                Value::Bool(flag) => u8::from(*flag).to_string(),
                 number if *key == "echo" => format!("{:#06x}", number.as_u64().unwrap()),
                 number if *key == "id" => format!("{:#010x}", number.as_u64().unwrap()),
                 number => number.to_string(),
@@ -84,6 +91,12 @@ fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
 #[ignore = "needs tshark"]
 fn hellos_are_shown() {
     shows("hello", "frame", "weft.hello", &HELLO);
+}
+
+#[test]
+#[ignore = "needs tshark"]
+fn probes_are_shown() {
+    shows("probe", "frame", "weft.hello", &PROBE);
 }
 
 #[test]

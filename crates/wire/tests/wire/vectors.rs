@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use serde_json::Value;
 use weft_wire::{
     Arp, ArpOperation, Echo, Error, EtherType, Ethernet, Hello, HelloFrame, Ip, Ipv6, Key, Mac, MacRange,
-    Neighbor, NeighborOperation, PathFrame, PathHeader, PathType, Reach, SwitchId, TAG_LEN, Tag, TagWidth,
-    TaggedFrame, TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
+    Neighbor, NeighborOperation, PathFrame, PathHeader, PathType, Probe, ProbeFrame, Reach, SwitchId,
+    TAG_LEN, Tag, TagWidth, TaggedFrame, TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
 };
 
 use crate::json::{each_vector, unhex};
@@ -127,6 +127,27 @@ fn hellos_are_read_and_written() {
         let (source, ethertype) = (vector.address("source"), vector.ethertype());
         let sent = written(|out| hello.write_with(reach.as_ref(), source, ethertype, key.as_ref(), out));
         assert_eq!(sent.unwrap() == frame, vector.as_sent(), "{name}");
+    });
+}
+
+#[test]
+fn probes_are_read_and_written() {
+    each("probe", |name, vector| {
+        let (frame, key, source) = (vector.bytes("frame"), vector.key(), vector.address("source"));
+        let flag = |name: &str| vector.0[name].as_bool().unwrap();
+        let switch = SwitchId(u64::from_str_radix(vector.text("switch"), 16).unwrap());
+        let probe = Probe {
+            switch,
+            port: vector.number("port"),
+            blocked: flag("blocked"),
+            hosts_only: flag("hosts_only"),
+        };
+        let read = ProbeFrame::parse(&frame, EtherType::HELLO).unwrap().expect("it is a probe");
+        assert_eq!(read.probe(), probe, "{name}");
+        let verdict = key.as_ref().map_or(Ok(()), |key| read.verify(key));
+        assert_eq!(verdict, Ok(()), "{name}");
+        let sent = written(|out| probe.write(source, EtherType::HELLO, key.as_ref(), out));
+        assert_eq!(sent.unwrap(), frame, "{name}");
     });
 }
 
