@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use weft_wire::{
-    Arp, EtherType, Ethernet, HelloFrame, Ip, Key, MIN_FRAME, Neighbor, PathFrame, PathType, Tag, TagWidth,
-    TaggedFrame, TcpFrame, count_hop, pop_tag, push_tag, unwrap, wrap,
+    Arp, EtherType, Ethernet, HelloFrame, Ip, Key, MIN_FRAME, Mac, Neighbor, PathFrame, PathType, ProbeFrame,
+    Tag, TagWidth, TaggedFrame, TcpFrame, count_hop, pop_tag, push_tag, unwrap, wrap,
 };
 
 fuzz_target!(|frame: &[u8]| {
@@ -21,6 +21,15 @@ fuzz_target!(|frame: &[u8]| {
         let len = written.expect("large enough buffer");
         let written = HelloFrame::parse(&out[..len], EtherType::HELLO).expect("a written Hello parses");
         assert_eq!((written.hello(), written.reach(), written.verify(&key)), (read.hello(), reach, Ok(())));
+    }
+    if let Ok(Some(read)) = ProbeFrame::parse(frame, EtherType::HELLO) {
+        let key = Key::new(b"key");
+        assert!(read.verify(&key).is_err());
+        let written = read.probe().write(Mac::default(), EtherType::HELLO, Some(&key), &mut out);
+        let len = written.expect("large enough buffer");
+        let written = ProbeFrame::parse(&out[..len], EtherType::HELLO).expect("it is well-formed");
+        let written = written.expect("a written probe parses");
+        assert_eq!((written.probe(), written.verify(&key)), (read.probe(), Ok(())));
     }
     if let Ok(read) = PathFrame::parse(frame, EtherType::PATH) {
         if read.original().is_some() {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Words without an allocation of their own: 64 packets after the first missing one, whichever number that has.
+/// The number of words within the set itself: at least the 64 packets after the first missing one.
 const NEAR: usize = 2;
 
 /// A set of packet numbers from 0, small while few are missing: a bit for each number from the first missing one to the
@@ -52,7 +52,7 @@ impl Arrivals {
         }
     }
 
-    /// Counts the numbers of the first word as in the set.
+    /// Leaves out the first word, all of whose numbers are in the set from now on.
     fn leave_out(&mut self) {
         let next = self.far.as_mut().and_then(|far| far.0.pop_front());
         self.near = [self.near[1], next.unwrap_or(0)];

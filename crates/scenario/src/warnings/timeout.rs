@@ -12,6 +12,12 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let packet = protocol.framing().full_packet();
     let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
     let wait = ports.map(|link| drain(fabric, link, packet)).max()?;
+    if wait == Duration::MAX {
+        return Some(format!(
+            "transport.rto is {rto}, but a packet may wait longer in a queue without a limit: packets that only wait are sent \
+             again, which fills queues further. Set a limit (fabric.queue)"
+        ));
+    }
     let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
     let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, answer.into())));
     let needed = empty + wait;
@@ -24,7 +30,7 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     })
 }
 
-/// How long the link takes to send a full queue of its port.
+/// How long the link takes to send a full queue of its port; [`Duration::MAX`] if that has no limit.
 fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
     let frame = u64::from(link.overhead.wire_bytes(packet));
     let limit = match link.queue.limit {
@@ -36,5 +42,5 @@ fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
     let share = fabric
         .buffer()
         .map_or(u64::MAX, |buffer| (buffer.bytes.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
-    link.rate.tx_time(Bytes(limit.min(share)))
+    if limit.min(share) == u64::MAX { Duration::MAX } else { link.rate.tx_time(Bytes(limit.min(share))) }
 }

@@ -412,6 +412,10 @@ fn a_timeout_that_queues_outlast_is_a_warning() {
     let parts = ["transport.rto is 435", "may take 1.018 ms", "218 us over", "800 us in a full queue"];
     assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
     assert_eq!(of(&["fabric.queue=100 kB", "transport.rto=1.1 ms"]), [""; 0]);
+    let warnings = of(&["fabric.queue=unlimited"]);
+    let parts = ["transport.rto is 435", "in a queue without a limit", "Set a limit (fabric.queue)"];
+    assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
+    assert_eq!(of(&["fabric.queue=unlimited", "fabric.rate=100 Gbps", "fabric.buffer=1 MB"]), [""; 0]);
     assert_eq!(of(&["fabric.queue=136 kB", "fabric.rate=100 Gbps"]), [""; 0]);
     let shared = ["fabric.rate=100 Gbps", "fabric.queue=50 MB", "fabric.buffer=1 MB"];
     assert_eq!(of(&shared), [""; 0], "half of a shared buffer");

@@ -35,6 +35,7 @@ impl Network<'_> {
         } else {
             self.join(link, packet).lost
         };
+        // With packets served, the next choice is later than the event that is set.
         if has_served || is_first {
             self.time_line(link);
         }

@@ -64,11 +64,10 @@ impl Network<'_> {
             Some(Service::Lazy | Service::Timed) => self.send_independent(link, packet),
             None => return self.send_checked(link, bound),
         };
-        lost.is_none_or(|lost| {
-            let is_it = lost == packet;
-            self.refuse(link, lost, DropReason::QueueFull);
-            !is_it
-        })
+        let Some(lost) = lost else { return true };
+        let is_accepted = lost != packet;
+        self.refuse(link, lost, DropReason::QueueFull);
+        is_accepted
     }
 
     /// Whether a link that loses packets loses this one.

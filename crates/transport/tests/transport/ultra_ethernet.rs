@@ -257,7 +257,11 @@ proptest! {
         for (number, cumulative, bitmap, entropy, attempt, is_marked, is_trimmed) in answers {
             now += Duration::from_us(30);
             while sender.poll_transmit(&config, now).is_some() {}
-            let number = if number % 3 == 0 { number } else { number % 100 };
+            let number = match number % 4 {
+                0 => number,
+                1 => u32::MAX - number % 3,
+                _ => number % 100,
+            };
             let cumulative = cumulative % 50;
             let attempt = attempt % 4;
             let answer =

@@ -45,8 +45,7 @@ pub(crate) enum Feedback {
     TimedOut,
 }
 
-/// The entropy values of one connection. The choices that need more memory have it elsewhere: this is next to the
-/// sender's window.
+/// The entropy values of one connection. The state of the larger choices is on the heap, so that a sender is small.
 #[derive(Clone, Debug)]
 pub(crate) enum Entropies {
     Oblivious(Oblivious),
@@ -85,6 +84,16 @@ impl Entropies {
             Self::Mixed(mixed) => mixed.learn(value, feedback),
         }
     }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Oblivious(oblivious) => oblivious.heap_bytes(),
+            Self::Bitmap(bitmap) => size_of::<Bitmap>() + bitmap.heap_bytes(),
+            Self::Reps(_) => size_of::<Reps>(),
+            Self::Mixed(mixed) => size_of::<Mixed>() + mixed.heap_bytes(),
+        }
+    }
 }
 
 /// A cycle through all values, shuffled anew in each round, as csg-htsim does.
@@ -111,6 +120,10 @@ impl Oblivious {
         values.swap(at, chosen);
         self.at = if left == 1 { 0 } else { self.at + 1 };
         values[at]
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.values)
     }
 }
 
@@ -161,11 +174,15 @@ impl Bitmap {
             *penalty = (*penalty + more).min(MOST);
         }
     }
+
+    fn heap_bytes(&self) -> usize {
+        self.cycle.heap_bytes() + size_of_val(&*self.penalties)
+    }
 }
 
 /// Values whose packets arrived without a mark, each for one more packet, and a [`Bitmap`] for all other packets.
 ///
-/// There are never more such values than packets in flight.
+/// There are at most as many such values as packets were in flight at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixed {
     good: VecDeque<u16>,
@@ -186,6 +203,10 @@ impl Mixed {
             self.good.push_back(value);
         }
         self.bitmap.learn(value, feedback);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.good.capacity() * size_of::<u16>() + self.bitmap.heap_bytes()
     }
 }
 

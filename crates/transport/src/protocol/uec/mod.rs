@@ -51,7 +51,7 @@ struct Sent {
 
 /// The source of a connection: packets by number, in any order over many paths.
 ///
-/// Few cache lines: with many connections per host, each packet finds them in main memory.
+/// It is small, since with many connections per host each packet reads it from main memory.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// The number of packets, and the payload of the last one.
@@ -73,9 +73,9 @@ pub struct Sender {
     arrivals: Arrivals,
     window: Window,
     entropies: Entropies,
-    /// Once a packet was trimmed or overdue.
+    /// There is one as soon as a packet has been trimmed or was overdue.
     recovery: Option<Box<Recovery>>,
-    /// Of earlier messages with packets that have not arrived: the packet after the last one, and the last one's payload.
+    /// There are some if another message was written.
     earlier: Option<Box<Earlier>>,
 }
 
@@ -88,12 +88,14 @@ struct Recovery {
     again: VecDeque<(u32, Time)>,
 }
 
-/// See [`Sender::earlier`].
+/// Earlier messages some of whose packets have not arrived: the number of the packet after the last one, and the payload of
+/// the last one.
 #[derive(Clone, Debug, Default)]
 struct Earlier(VecDeque<(u32, u16)>);
 
 impl Sender {
-    /// A source of `bytes`, at most [`crate::Framing::largest_numbered_flow`], whose link has `rate`. `random` seeds its choice of paths.
+    /// A source of `bytes`, at most [`crate::Framing::largest_numbered_flow`], whose link has `rate`. `random` seeds its
+    /// choice of paths.
     pub fn new(config: &Config, bytes: u64, rate: Rate, random: u64) -> Self {
         let (packets, last) = config.framing().numbered_packets(bytes);
         Self {
@@ -121,14 +123,15 @@ impl Sender {
 
     #[inline]
     fn size(&self, config: &Config, number: u32) -> u16 {
-        if number + 1 == self.packets { self.last } else { self.end_of_earlier(number).unwrap_or(config.mtu) }
+        let end = number.saturating_add(1);
+        if end == self.packets { self.last } else { self.end_of_earlier(number).unwrap_or(config.mtu) }
     }
 
     /// The payload of a packet, if it is the last one of an earlier message.
     #[inline]
     fn end_of_earlier(&self, number: u32) -> Option<u16> {
         let Earlier(earlier) = &**self.earlier.as_ref()?;
-        earlier.iter().find(|(end, _)| *end == number + 1).map(|(_, last)| *last)
+        earlier.iter().find(|(end, _)| *end == number.saturating_add(1)).map(|(_, last)| *last)
     }
 
     /// The next packet number never sent.
@@ -358,5 +361,6 @@ impl Sending for Sender {
             + earlier
                 .map_or(0, |earlier| size_of::<Earlier>() + earlier.0.capacity() * size_of::<(u32, u16)>())
             + self.arrivals.heap_bytes()
+            + self.entropies.heap_bytes()
     }
 }
