@@ -21,6 +21,8 @@ UNKNOWN = 2**64 - 1
 """The generation id of a switch that never had a master."""
 
 
+_LEAP = 1000
+"""Distance of a takeover's ids from the last ids of the controller before, which may wake up: 250 s of renewals."""
 _IDS = 2**64
 """Ids wrap around: of two ids, the later is less than half the range ahead (section 6.3.5)."""
 
@@ -52,13 +54,20 @@ class Generations:
         self._last += 1
 
     def rise(self) -> None:
-        """Raise the ids to take over: above the current time in ms, and above each switch's last id."""
-        self._last = max(int(time.time() * 1000), self._last + 1)
-        self._ahead.clear()
+        """Raise the ids to take over: above the current time in ms, and well above each waiting switch's last id.
+
+        The ids of other switches do not decrease, even if the clock is far behind that of an earlier controller.
+        """
+        before = self._last
+        self._last = max(int(time.time() * 1000), before + 1)
+        grown = self._last - before
+        self._ahead = {dpid: ahead - grown for dpid, ahead in self._ahead.items() if ahead > grown}
         for dpid, one in self._seen.items():
-            ahead = (one.generation + 1 - self._last) % _IDS
+            ahead = (one.generation + _LEAP - self._last) % _IDS
             if one.generation != UNKNOWN and ahead < _IDS // 2:
                 self._ahead[dpid] = ahead
+            else:
+                self._ahead.pop(dpid, None)
 
     def saw(self, now: float, dpid: int, generation: int) -> None:
         """A switch reports the last id it has seen."""

@@ -137,6 +137,8 @@ class Service:
         else:
             self._connections.ready(switch)
             switch.stand_by()
+            # Nothing of it is known, so it differs in nothing from the expected network.
+            self._send(self.core.switch_down(self.now, switch.dpid, True))
 
     def generation(self, switch: Switch, generation: int) -> None:
         """The last generation id seen by a switch whose master may be another controller."""
@@ -329,6 +331,9 @@ class Service:
         """Renew the master role, or poll for another master."""
         if self._generations.silent_s(self.now) > SILENCE_S:
             self._lead()
+        elif self.is_leading and self.switches and all(one.is_waiting for one in self.switches.values()):
+            # Replaced by another controller: switches that connect from now on are that one's.
+            self.is_leading = False
         self._generations.step()
         for switch in self.switches.values():
             switch.beat(self._generations.of(switch.dpid))
@@ -336,8 +341,8 @@ class Service:
 
     def _lead(self) -> None:
         """Take over from a controller that stopped renewing its role."""
-        waiting = [switch for switch in self.switches.values() if switch.stage is Stage.STANDBY]
-        _log.warning("no other controller is active: taking over %s", plural(len(waiting), "switch"))
+        waiting = [switch for switch in self.switches.values() if switch.is_waiting]
+        _log.warning("no other controller is active: taking over %s", plural(len(waiting), "switch", "switches"))
         self.counts["takeovers"] += 1
         if len(waiting) == len(self.switches):
             # The state dates from before the other controller's time.
@@ -345,6 +350,10 @@ class Service:
             before, self.discovery = self.discovery, Discovery(self.settings.lldp_interval_s, self.settings.lldp_misses)
             self.discovery.counts = before.counts
             self._cables = Cables(self.name)
+        else:
+            for switch in waiting:
+                # No longer left alone.
+                self._send(self.core.switch_down(self.now, switch.dpid, False))
         self.is_leading = True
         self._generations.rise()
         for switch in waiting:

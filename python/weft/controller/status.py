@@ -15,6 +15,7 @@ def show(service: Service, what: str, limit: int) -> dict[str, Any]:
         return _status(service, limit)
     shown: dict[str, Any] = json.loads(service.core.show(what, limit))
     if what == "switches":
+        _add_waiting(service, shown, limit)
         _add_connections(service, shown)
         shown["refused"] = service.unsuitable.rows(service.now, limit)
     return shown
@@ -47,6 +48,18 @@ def counters(service: Service) -> dict[str, int]:
         "links_now": service.discovery.links,
         "transactions_now": service.core.installing(),
     }
+
+
+def _add_waiting(service: Service, shown: dict[str, Any], limit: int) -> None:
+    """Add switches that have another master: the core does not know those that it never controlled."""
+    rows = shown["switches"]
+    if shown["total"] > len(rows):
+        return
+    known = {row["dpid"] for row in rows}
+    waiting = sorted(dpid for dpid, switch in service.switches.items() if switch.is_waiting and dpid not in known)
+    named = ({"dpid": dpid, "name": service.name(dpid), "up": False, "stations": 0} for dpid in waiting)
+    rows += [{**row, "ports": []} for row in named][: limit - len(rows)]
+    shown["total"] += len(waiting)
 
 
 def _add_connections(service: Service, shown: dict[str, Any]) -> None:

@@ -96,6 +96,11 @@ class Switch:
         """Whether it can be controlled."""
         return self.stage is Stage.READY
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is left to another controller."""
+        return self.stage is Stage.STANDBY
+
     def ports_up(self) -> list[int]:
         """The numbers of its ports that are up."""
         return sorted(number for number, port in self.ports.items() if port.up)
@@ -132,7 +137,7 @@ class Switch:
         """Renew the master role, or poll for another master."""
         if self.is_ready:
             self.send(OpenFlow.become_master(self.xids(1), generation))
-        elif self.stage is Stage.STANDBY:
+        elif self.is_waiting:
             self.send(OpenFlow.role_request(self.xids(1)))
 
     def probe(self, on_reply: Callable[[], None]) -> None:

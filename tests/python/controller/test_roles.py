@@ -44,6 +44,36 @@ def test_who_takes_over_is_above_what_each_switch_has_seen_and_above_one_that_wa
     assert ours.of(1) == taken + 1
 
 
+def test_a_switch_that_comes_after_a_takeover_does_not_lower_the_ids_of_the_others(monkeypatch):
+    # The clock is an hour behind that of the controller before.
+    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
+    ours, before = Generations(), 1_003_600_000
+    ours.saw(1.0, 1, before)
+    ours.rise()
+    ours.forget(1)
+    taken = ours.of(1)
+    # Switch 2 has seen the same controller before, and was not connected at the takeover.
+    ours.saw(9.0, 2, before)
+    ours.rise()
+    assert ours.of(1) >= taken and ours.of(2) > before
+    # As the clock advances, no id falls behind it.
+    monkeypatch.setattr(time, "time", lambda: 1_003_700.0)
+    ours.rise()
+    assert ours.of(1) == ours.of(2) == 1_003_700_000
+
+
+def test_who_takes_over_with_a_clock_behind_is_above_one_that_wakes_up_and_renews_its_role(monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1_003_600.0)
+    asleep = Generations()
+    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
+    ours = Generations()
+    ours.saw(1.0, 1, asleep.of(1))
+    ours.rise()
+    for _ in range(100):
+        asleep.step()
+        assert 0 < ours.of(1) - asleep.of(1) < 10_000
+
+
 @pytest.mark.parametrize("named", [2**63 - 2, 2**63 - 1, 2**63 + 10**14, UNKNOWN - 1])
 def test_a_switch_that_names_an_id_far_ahead_shuts_nobody_out_of_the_others(named):
     ours = Generations()

@@ -206,6 +206,32 @@ async def test_a_switch_that_another_controller_takes_over_is_left_alone(tmp_pat
         await until(lambda: network.core.left_alone == set())
 
 
+async def test_a_master_that_is_replaced_stands_by_for_switches_that_connect_later(tmp_path):
+    async with running(tmp_path) as network:
+        switch = await network.switch(1)
+        answer, renewed = switch._answer, iter(range(10**9, 2 * 10**9))
+
+        def of_another(kind, xid, body):
+            # Another controller is active: each answer names a new generation id.
+            if kind == ROLE:
+                switch.send(25, struct.pack("!I4xQ", 3, next(renewed)), xid)
+            else:
+                answer(kind, xid, body)
+
+        switch._answer = of_another
+        await until(lambda: not network.service.is_leading)
+        later = await network.switch(2, ready=False)
+        await until(lambda: len(later.kinds(ROLE)) >= 2)
+        # It asks who is the master (0), then to be a slave (3), and never to be the master (2).
+        assert [struct.unpack_from("!I", body)[0] for body in later.bodies(ROLE)][:2] == [0, 3]
+        # The core knows no more of it than that nothing of it is to be reported as missing.
+        assert network.core.left_alone == {1, 2}
+        rows = status.show(network.service, "switches", 10)["switches"]
+        assert [(row["dpid"], row["connection"]) for row in rows] == [(1, "standby"), (2, "standby")]
+        assert len(status.show(network.service, "switches", 1)["switches"]) == 1
+        assert network.service.counts["takeovers"] == 0
+
+
 async def test_a_switch_that_connects_again_replaces_its_connection_if_that_does_not_answer(tmp_path):
     async with running(tmp_path, answer_s=0.3) as network:
         first = await network.switch(1)
