@@ -23,8 +23,11 @@ sys.path[:0] = {[str(HERE), str(HERE.parent)]}
 from lab import *
 from management import ADDRESS, Management
 from waiting import PATIENCE_S, paced
+from opening import Opening
 from probing import Probing, subflows_of
 from steady import Pinging, Relay, calm, counted, leave_behind, looked, rules, steady, steered, swept, unsteered
+from takeover import Channel, kept, leads, masters, stands_by
+from wall_clock import HOUR_S, WallClock
 """
 
 

@@ -4,13 +4,14 @@ a - s1 - {s3, s4, s5, s6} - s2 - b
 """
 
 import contextlib
+import os
 import re
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -58,11 +59,13 @@ def until(what: str, condition: Callable[[], T], **options: Any) -> T:
 class Controller:
     """A `weft controller` in a process of its own."""
 
-    def __init__(self, *arguments: str, port: int = PORT) -> None:
+    def __init__(self, *arguments: str, port: int = PORT, environment: Mapping[str, str] | None = None) -> None:
+        """Start it, with more environment variables if given."""
         self.port = port
         self.socket = Path(f"/run/controller-{port}.sock")
         self.log_file = Path(f"/run/controller-{port}.log")
         self.arguments = arguments
+        self.environment = os.environ | dict(environment or {})
         self.start()
 
     def start(self) -> None:
@@ -72,7 +75,8 @@ class Controller:
             FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
         command = [sys.executable, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen([*command, "--control", self.socket, *self.arguments], stderr=log)
+            command += ["--control", str(self.socket), *self.arguments]
+            self.process = subprocess.Popen(command, env=self.environment, stderr=log)
         until("the controller answers", lambda: self.process.poll() is not None or self.answers())
 
     def stop(self, number: int = 15) -> int:

@@ -18,21 +18,26 @@ OF_NO_USE = "priority=7,ip,nw_dst=192.0.2.1"
 
 
 @contextlib.contextmanager
-def steered(controller=None, **settings):
-    """A controller that was given the fabric's file, by default a new one, and the network, once it is found."""
+def steered(controller=None, connect=None, **settings):
+    """A controller that was given the fabric's file, by default a new one, and the network, once it is found.
+
+    `connect` connects the network's switches to controllers, in place of `controllers`.
+    """
     controller = controller or Controller("--fabric", str(FABRIC))
     with network(**settings) as net:
+        if connect is not None:
+            connect(net)
         controller.ready()
         yield controller, net
 
 
 @contextlib.contextmanager
-def steady(controller=None, controllers=(PORT,)):
+def steady(controller=None, controllers=(PORT,), connect=None):
     """Like `steered`; also opens an idle connection from a and waits until its four subflows have a path each.
 
     Hosts still exchange ARP now and then, as usual.
     """
-    with steered(controller, controllers=controllers) as (controller, net):
+    with steered(controller, connect, controllers=controllers) as (controller, net):
         pings(net)
         with Connected(net):
             until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
