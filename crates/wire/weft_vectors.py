@@ -39,10 +39,12 @@ def echo(switch: str, port: int) -> int:
 
 
 def hello_payload(fields: Vector, flags: int, reserved: tuple[int, int] = (0, 0)) -> bytes:
-    """A Hello up to its signature; without an echo, its field is reserved."""
+    """A Hello up to its signature; without an echo or a number, its field is reserved."""
     identity = bytes.fromhex(fields["switch"])
-    flags |= (2 if "echo" in fields else 0) | (4 if "unreached" in fields else 0)
-    start = struct.pack("!BBBBI", 1, flags, fields["tier"], reserved[0], fields["hold_ms"])
+    said = {"echo": 2, "unreached": 4, "number": 8, "misses": 16}
+    flags |= sum(flag for field, flag in said.items() if field in fields)
+    number = fields.get("number", reserved[0])
+    start = struct.pack("!BBBBI", 1, flags, fields["tier"], number, fields["hold_ms"])
     return start + identity + struct.pack("!HHQ", fields["port"], fields.get("echo", reserved[1]), fields["sequence"])
 
 
@@ -84,6 +86,8 @@ def hellos() -> list[Vector]:
         hello("signed Hello", plain, key),
         hello("Hello that hears a neighbour", {**plain, "echo": echo("00000000000000aa", 1)}),
         hello("signed Hello that hears nobody", {**plain, "echo": 0}, key),
+        hello("Hello with a number", {**plain, "number": 1}),
+        hello("signed Hello that misses many", {**plain, "number": 255, "misses": True}, key),
         hello("Hello of a switch that reaches all stations", {**plain, **everything, "unreached": []}),
         hello("Hello of a switch that does not reach some", {**plain, "echo": 7, **some}),
         hello("signed Hello of a switch that does not reach some", {**plain, **some}, key),
@@ -94,8 +98,8 @@ def hellos() -> list[Vector]:
         hello("Hello signed with a key longer than a block of SHA-256", plain, long_key),
         hello("Hello of another EtherType", plain, ethertype=0x88B5),
     ]
-    reserved = hello_payload(plain, 0xF8, (0xA5, 0xA5A5))
-    signed = hello_payload(plain, 0xF9, (0xA5, 0xA5A5))
+    reserved = hello_payload(plain, 0xE0, (0xA5, 0xA5A5))
+    signed = hello_payload(plain, 0xE1, (0xA5, 0xA5A5))
     for name, payload, tags, secret in [
         ("Hello with reserved bits set", reserved, [], None),
         ("signed Hello with reserved bits set", signed + sign(key, signed), [], key),

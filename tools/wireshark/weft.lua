@@ -47,7 +47,10 @@ local h = {
     blocked = ProtoField.uint8("weft.hello.blocked", "Blocked", base.DEC, no_yes, 0x02),
     hosts_only = ProtoField.uint8("weft.hello.hosts_only", "For hosts only", base.DEC, no_yes, 0x04),
     reaches = ProtoField.uint8("weft.hello.reaches", "Announcement present", base.DEC, no_yes, 0x04),
+    numbered = ProtoField.uint8("weft.hello.numbered", "Number present", base.DEC, no_yes, 0x08),
+    misses = ProtoField.uint8("weft.hello.misses", "Misses many", base.DEC, no_yes, 0x10),
     tier = ProtoField.uint8("weft.hello.tier", "Tier"),
+    number = ProtoField.uint8("weft.hello.number", "Number"),
     hold = ProtoField.uint32("weft.hello.hold", "Hold time (ms)"),
     switch = ProtoField.uint64("weft.hello.switch", "Switch id", base.HEX),
     port = ProtoField.uint16("weft.hello.port", "Port number"),
@@ -152,7 +155,12 @@ function hello.dissector(tvb, pinfo, tree)
     flags:add(h.authenticated, tvb(1, 1))
     flags:add(h.echoes, tvb(1, 1))
     flags:add(h.reaches, tvb(1, 1))
+    flags:add(h.numbered, tvb(1, 1))
+    flags:add(h.misses, tvb(1, 1))
     top:add(h.tier, tvb(2, 1))
+    if tvb(1, 1):bitfield(4, 1) == 1 then
+        top:add(h.number, tvb(3, 1))
+    end
     top:add(h.hold, tvb(4, 4))
     top:add(h.switch, tvb(8, 8))
     top:add(h.port, tvb(16, 2))
@@ -161,9 +169,10 @@ function hello.dissector(tvb, pinfo, tree)
     end
     top:add(h.sequence, tvb(20, 8))
     pinfo.cols.info = string.format(
-        "Hello of %s, port %d, tier %d%s%s",
+        "Hello of %s, port %d, tier %d%s%s%s",
         tostring(tvb(8, 8):bytes()):lower(), tvb(16, 2):uint(), tvb(2, 1):uint(),
-        echoes and tvb(18, 2):uint() == 0 and ", hears nobody" or "", signed and ", signed" or ""
+        echoes and tvb(18, 2):uint() == 0 and ", hears nobody" or "",
+        tvb(1, 1):bitfield(3, 1) == 1 and ", misses many" or "", signed and ", signed" or ""
     )
     return sign(top, signed, reaches, tvb, pinfo)
 end

@@ -11,6 +11,8 @@
 //!
 //! Each Hello says whether its sender hears the other end ([`Reception`]). A port whose neighbour does not hear this switch is
 //! a last resort, too, and loses its entries: frames sent there are lost, while those of the neighbour still arrive.
+//!
+//! A link that loses many Hello messages in one direction ([`crate::hello_loss`]) is a last resort at both ends, with its entries.
 
 use weft_units::{Duration, PortId, Time};
 use weft_wire::Mac;
@@ -18,6 +20,7 @@ use weft_wire::Mac;
 use crate::exploration::{Exploration, FloodOrder, Scope};
 use crate::hash::pick;
 use crate::header::{Header, Kind};
+use crate::hello_loss::{HelloCount, HelloLoss, HelloNumbers};
 use crate::reception::Reception;
 use crate::{Actions, Context, DropReason};
 
@@ -60,12 +63,6 @@ impl Hosts {
     }
 }
 
-fn hello(reception: Reception) -> Header {
-    let mut hello = Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() };
-    reception.write(&mut hello);
-    hello
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Port {
     up: bool,
@@ -82,9 +79,26 @@ struct Port {
     theirs: Reception,
     /// Whether the neighbour's Hello messages stopped but its frames still arrive, or it does not hear this switch.
     last_resort: bool,
+    numbers: HelloNumbers,
+    loss: HelloLoss,
+    /// Whether the neighbour misses many Hello messages of this switch.
+    is_missed: bool,
 }
 
 impl Port {
+    /// The next Hello to send, which says this.
+    fn hello(&mut self, reception: Reception) -> Header {
+        let mut hello = Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() };
+        reception.write(&mut hello);
+        HelloCount { number: self.numbers.take(), misses: self.loss.is_lossy() }.write(&mut hello);
+        hello
+    }
+
+    /// Whether others are preferred.
+    const fn is_last(&self) -> bool {
+        self.last_resort || self.loss.is_lossy() || self.is_missed
+    }
+
     fn may_be_of_a_host(&self) -> bool {
         self.host_from < Time::MAX
     }
@@ -129,6 +143,9 @@ impl Ports {
                 host_from,
                 theirs: Reception::Unknown,
                 last_resort: false,
+                numbers: HelloNumbers::default(),
+                loss: HelloLoss::default(),
+                is_missed: false,
             }
         };
         let ports: Vec<_> = ways.into_iter().map(port).collect();
@@ -147,7 +164,7 @@ impl Ports {
     pub fn heard(&mut self, port: PortId, theirs: Reception, now: Time, out: &mut Actions) -> bool {
         let Some(state) = self.ports.get_mut(port.index()) else { return false };
         if state.reception(now) == Reception::Nothing {
-            out.emit(port, hello(Reception::Heard));
+            out.emit(port, state.hello(Reception::Heard));
         }
         state.heard_until = now + self.hold;
         state.neighbour_until = state.heard_until;
@@ -159,6 +176,17 @@ impl Ports {
         let is_cut = state.last_resort && before != theirs;
         self.count_hosts();
         is_cut
+    }
+
+    /// A Hello on `port` says this of losses. A port of a link that loses many is a last resort, at both ends.
+    pub fn hear_count(&mut self, port: PortId, said: HelloCount, now: Time) {
+        if let Some(port) = self.ports.get_mut(port.index()) {
+            match port.neighbour_until > now {
+                true => port.loss.hear(said.number),
+                false => port.loss.resume(said.number),
+            }
+            port.is_missed = said.misses;
+        }
     }
 
     /// Hello messages on `port` stopped, but frames still arrive: it stays a fabric port, as a last resort, until
@@ -180,7 +208,7 @@ impl Ports {
 
     /// Whether `port` is only used if no other is left.
     pub fn is_last_resort(&self, port: PortId) -> bool {
-        self.ports.get(port.index()).is_some_and(|port| port.last_resort)
+        self.ports.get(port.index()).is_some_and(Port::is_last)
     }
 
     fn count_hosts(&mut self) {
@@ -223,6 +251,8 @@ impl Ports {
         state.up = up;
         state.theirs = Reception::Unknown;
         state.last_resort = false;
+        state.loss.forget();
+        state.is_missed = false;
         state.neighbour_until = Time::ZERO;
         state.heard_until = Time::ZERO;
         state.reports_from = now + self.hold;
@@ -231,10 +261,10 @@ impl Ports {
             (true, Way::Host) => now,
             (true, _) => now + self.hold,
         };
-        self.count_hosts();
         if up {
-            out.emit(port, hello(Reception::Unknown));
+            out.emit(port, state.hello(Reception::Unknown));
         }
+        self.count_hosts();
     }
 
     /// Floods the frame out of every fabric port that `scope` allows, and of these host ports, except `ingress`; drops it
@@ -319,7 +349,7 @@ impl Ports {
                 self.chosen.swap(last, pick(ctx.random().next_u64(), last + 1));
             }
         }
-        let last = |port: &PortId| self.ports[port.index()].last_resort;
+        let last = |port: &PortId| self.ports[port.index()].is_last();
         if self.chosen.iter().any(last) {
             self.chosen.sort_by_key(last);
         }
@@ -341,8 +371,8 @@ impl Ports {
             return;
         }
         self.next_hello = now + self.interval;
-        for (number, port) in self.ports.iter().enumerate().filter(|(_, port)| port.up) {
-            out.emit(PortId(number as u16), hello(port.reception(now)));
+        for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.up) {
+            out.emit(PortId(number as u16), port.hello(port.reception(now)));
         }
     }
 
@@ -399,6 +429,43 @@ mod tests {
         ports.keep(PortId(2));
         ports.set_up(PortId(2), false, later, &mut Actions::default());
         assert!(!ports.is_fabric(PortId(2), later), "no carrier");
+    }
+
+    #[test]
+    fn a_link_that_loses_some_frames_is_a_last_resort_at_both_ends_until_it_loses_none() {
+        let config = Exploration::default();
+        let mut ends = [0, 1].map(|_| Ports::new(vec![Way::Host, Way::Level, Way::Level], &config));
+        let (mut now, mut sent) = (Time::ZERO, 0);
+        let mut greet = |ends: &mut [Ports; 2], loses: u32| {
+            for _ in 0..300 {
+                now += config.hello;
+                for from in 0..2 {
+                    let mut out = Actions::default();
+                    ends[from].greet(now, &mut out);
+                    for &(port, hello) in out.emitted().iter().filter(|(port, _)| *port != PortId(0)) {
+                        sent += 1;
+                        if from == 0 && port == PortId(1) && sent % 5 < loses {
+                            continue;
+                        }
+                        ends[1 - from].hear_count(port, HelloCount::of(&hello), now);
+                        ends[1 - from].heard(port, Reception::of(&hello), now, &mut Actions::default());
+                    }
+                }
+            }
+            now
+        };
+        greet(&mut ends, 0);
+        assert!(ends.iter().all(|end| !end.is_last_resort(PortId(1))));
+        let lossy = greet(&mut ends, 1);
+        for end in &mut ends {
+            assert!(end.is_fabric(PortId(1), lossy) && end.is_last_resort(PortId(1)));
+            assert!(!end.is_last_resort(PortId(2)));
+            for at in 0..50 {
+                assert_eq!(flooded(end, lossy + Duration::from_ps(at)), [2, 1], "in any random order");
+            }
+        }
+        greet(&mut ends, 0);
+        assert!(ends.iter().all(|end| !end.is_last_resort(PortId(1))));
     }
 
     /// The Hello messages that `act` makes.

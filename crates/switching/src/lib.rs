@@ -11,8 +11,8 @@
 //! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`],
 //! [`exploring`], [`hello`] and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a
 //! simulation can run. The command line, the scenario schema and the documentation read the list. Schemes of hosts are in
-//! [`host`]. For real networks alone: [`loop_guard`], since the cables of a simulated fabric are known, and [`reachability`],
-//! by which switches learn which of their routes work.
+//! [`host`]. For real networks alone: [`loop_guard`], since the cables of a simulated fabric are known, [`reachability`], by
+//! which switches learn which of their routes work, and [`hello_loss`], by which they find links that lose frames.
 
 mod action;
 mod actions;
@@ -45,6 +45,7 @@ mod hash;
 mod header;
 pub mod hedera;
 pub mod hello;
+pub mod hello_loss;
 pub mod host;
 pub mod hula;
 mod index;

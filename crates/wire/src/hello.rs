@@ -13,6 +13,10 @@ const VERSION: u8 = 1;
 const ECHOES: u8 = 2;
 /// The flag of a Hello with an announcement.
 const REACHES: u8 = 4;
+/// The flag of a Hello with a running number.
+const NUMBERED: u8 = 8;
+/// The flag of a Hello whose sender misses many Hello messages of the receiver.
+const MISSES: u8 = 16;
 
 /// The content of a Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +34,11 @@ pub struct Hello {
     pub sequence: u64,
     /// Whom the sender hears on that port; none while it does not know, and from switches that do not say.
     pub echo: Option<Echo>,
+    /// Counts the Hellos of that port modulo 256, so that its neighbour can count lost ones; none in the first one after a
+    /// start, and from switches that do not count.
+    pub number: Option<u8>,
+    /// Whether the sender misses many of the Hellos that the receiver sends on that port.
+    pub misses: bool,
 }
 
 impl Hello {
@@ -72,6 +81,13 @@ impl Hello {
             payload[1] |= ECHOES;
             payload[18..20].copy_from_slice(&echo.0.to_be_bytes());
         }
+        if let Some(number) = self.number {
+            payload[1] |= NUMBERED;
+            payload[3] = number;
+        }
+        if self.misses {
+            payload[1] |= MISSES;
+        }
         payload[2] = self.tier;
         payload[4..8].copy_from_slice(&self.hold_ms.to_be_bytes());
         payload[20..28].copy_from_slice(&self.sequence.to_be_bytes());
@@ -81,13 +97,14 @@ impl Hello {
 
 impl fmt::Display for Hello {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tier, hold_ms, switch, port, sequence, echo } = self;
+        let Self { tier, hold_ms, switch, port, sequence, echo, number: _, misses } = self;
         write!(f, "Hello {sequence} of switch {switch} port {port}, tier {tier}, for {hold_ms} ms")?;
         match echo {
             None => Ok(()),
             Some(Echo::NOBODY) => write!(f, ", hears nobody"),
             Some(Echo(echo)) => write!(f, ", hears {echo:04x}"),
-        }
+        }?;
+        if *misses { write!(f, ", misses many") } else { Ok(()) }
     }
 }
 
@@ -146,6 +163,8 @@ impl<'a> HelloFrame<'a> {
             port,
             sequence: u64::from_be_bytes([p[20], p[21], p[22], p[23], p[24], p[25], p[26], p[27]]),
             echo: if p[1] & ECHOES == 0 { None } else { Some(Echo(u16::from_be_bytes([p[18], p[19]]))) },
+            number: if p[1] & NUMBERED == 0 { None } else { Some(p[3]) },
+            misses: p[1] & MISSES != 0,
         }
     }
 
@@ -187,6 +206,8 @@ mod tests {
         port: 7,
         sequence: 1 << 40,
         echo: None,
+        number: None,
+        misses: false,
     };
     const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
 
@@ -254,12 +275,15 @@ mod tests {
     #[test]
     fn flags_and_fields_that_are_reserved_are_not_read() {
         let mut frame = frame(None);
-        (frame[15], frame[17], frame[32], frame[33]) = (0xf8, 1, 2, 3);
+        (frame[15], frame[17], frame[32], frame[33]) = (0xe0, 1, 2, 3);
         let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
         assert_eq!((read.hello(), read.is_authenticated()), (HELLO, false));
-        frame[15] = 0xfa;
+        frame[15] = 0xe2;
         let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
         assert_eq!(read.hello(), Hello { echo: Some(Echo(0x0203)), ..HELLO });
+        frame[15] = 0xf8;
+        let read = HelloFrame::parse(&frame, EtherType::HELLO).unwrap();
+        assert_eq!(read.hello(), Hello { number: Some(1), misses: true, ..HELLO });
     }
 
     #[test]

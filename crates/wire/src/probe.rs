@@ -122,7 +122,16 @@ mod tests {
         forged[..6].copy_from_slice(&Mac::HELLO.0);
         assert_eq!(HelloFrame::parse(&forged, EtherType::HELLO), Err(Error::Version(2)));
         assert_eq!(ProbeFrame::parse(&forged, EtherType::HELLO), Ok(None));
-        let hello = Hello { tier: 1, hold_ms: 300, switch: SwitchId(1), port: 7, sequence: 1, echo: None };
+        let hello = Hello {
+            tier: 1,
+            hold_ms: 300,
+            switch: SwitchId(1),
+            port: 7,
+            sequence: 1,
+            echo: None,
+            number: None,
+            misses: false,
+        };
         let mut forged = [0; 60];
         hello.write(SOURCE, EtherType::HELLO, None, &mut forged).unwrap();
         forged[..6].copy_from_slice(&Mac::BROADCAST.0);

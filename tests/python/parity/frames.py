@@ -7,7 +7,7 @@ import struct
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 IPV4, ARP, IPV6 = 0x0800, 0x0806, 0x86DD
-UDP, TCP, ICMP6 = 17, 6, 58
+UDP, TCP, ICMP6, VRRP = 17, 6, 58, 112
 REQUEST, REPLY = 1, 2
 
 
@@ -103,3 +103,17 @@ def advertisement(source: tuple[str, str]) -> bytes:
     """An unsolicited Neighbour Advertisement to all nodes."""
     body = struct.pack("!I", 0x20000000) + v6(source[1]) + b"\x02\x01" + mac(source[0])
     return ether("33:33:00:00:00:01", source[0], IPV6, icmp6(source[1], "ff02::1", 136, body))
+
+
+def virtual_router(number: int) -> str:
+    """The MAC address of a virtual router for IPv4 (RFC 9568, 7.3)."""
+    return f"00:00:5e:00:01:{number:02x}"
+
+
+def vrrp(router: tuple[str, str]) -> bytes:
+    """An advertisement of VRRP version 3 by the host that has the address of a virtual router now (RFC 9568, 5.2)."""
+    source, group = "192.0.2.1", "224.0.0.18"
+    body = struct.pack("!BBBBHH", 0x31, mac(router[0])[5], 200, 1, 100, 0) + v4(router[1])
+    pseudo = v4(source) + v4(group) + struct.pack("!BBH", 0, VRRP, len(body))
+    body = body[:6] + struct.pack("!H", checksum(pseudo + body)) + body[8:]
+    return ether("01:00:5e:00:00:12", router[0], IPV4, ipv4(source, group, VRRP, body))

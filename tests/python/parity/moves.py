@@ -9,7 +9,7 @@ from waiting import paced, until
 
 from .cell import Cell
 from .fabric import LEAVES, Fabric
-from .frames import REQUEST, advertisement, gratuitous, mac
+from .frames import REQUEST, advertisement, gratuitous, mac, virtual_router, vrrp
 from .stations import Address, address, datagram, introduce, number_of, others, undisturbed
 from .tap import Tap
 
@@ -32,6 +32,8 @@ def measure(fabric: Fabric) -> dict[str, Cell]:
     for how in ("gratuitous ARP Request", "a datagram", "nothing"):
         bound = _ANNOUNCED_MS if how.startswith("gratuitous") else _SILENT_MS
         cells[f"host is plugged into another leaf, sends {how}"] = _moves(fabric, how, replugged=True, bound=bound)
+    for how, named in (("VRRP", "advertisement and gratuitous ARP"), ("a VRRP advertisement", "advertisement only")):
+        cells[f"virtual router moves, {named}"] = _moves(fabric, how, replugged=False, bound=_ANNOUNCED_MS)
     cells["two hosts with one MAC address"] = _duplicates(fabric)
     return cells
 
@@ -43,7 +45,10 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
         _carrier(fabric, end, up=True)
     if replugged:
         fabric.settle()
-    mover, callers = address(0x300 + next(_numbers)), {}
+    number, callers = next(_numbers), {}
+    mover = address(0x300 + number)
+    if "VRRP" in how:
+        mover = virtual_router(number), mover[1]
     ends = [Tap(roamer, end) for end in _ENDS]
     for host in ("h2", "h4"):
         callers[host] = (Tap(fabric.spaces[host]), address(0x400 + next(_numbers)))
@@ -127,6 +132,11 @@ def _speak(how: str, tap: Tap, mover: Address, caller: Address) -> None:
         tap.send(gratuitous(2, mover))
     elif how == "unsolicited NA":
         tap.send(advertisement((mover[0], "fd00:aa::33")))
+    elif "VRRP" in how:
+        # In the order of RFC 9568, 6.4.2.
+        tap.send(vrrp(mover))
+        if how == "VRRP":
+            tap.send(gratuitous(REQUEST, mover))
     elif how == "a datagram":
         tap.send(datagram(mover, caller, 0))
 

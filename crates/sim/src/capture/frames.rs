@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_switching::exploration::Exploration;
+use weft_switching::hello_loss::HelloCount;
 use weft_switching::host::over::over;
 use weft_switching::{Header, Kind, Overlay, Reception, descriptor, smoc};
 use weft_transport::mptcp::Options;
@@ -87,7 +88,7 @@ impl<'a> Frames<'a> {
         let header = &seen.header;
         match (header.kind, seen.segment) {
             (Kind::ArpRequest | Kind::ArpReply, _) => arp(header),
-            (Kind::Hello, _) => self.hello(link, Reception::of(header), time),
+            (Kind::Hello, _) => self.hello(link, header, time),
             (Kind::Other, Some((segment, _))) => self.udp(link, header, &segment),
             // Hosts' own probes are packets without any flag of TCP.
             (_, Some((segment, options))) if segment.flags != Flags::NONE => {
@@ -165,7 +166,8 @@ impl<'a> Frames<'a> {
         bytes
     }
 
-    fn hello(&self, link: LinkId, reception: Reception, time: Time) -> Frame {
+    fn hello(&self, link: LinkId, header: &Header, time: Time) -> Frame {
+        let HelloCount { number, misses } = HelloCount::of(header);
         let link = self.fabric.link(link);
         let switch = |node: NodeId| SwitchId(u64::from(node.0) + 1);
         let hello = Hello {
@@ -174,11 +176,13 @@ impl<'a> Frames<'a> {
             switch: switch(link.from),
             port: link.from_port.0,
             sequence: time.ps() / 1000,
-            echo: match reception {
+            echo: match Reception::of(header) {
                 Reception::Unknown => None,
                 Reception::Heard => Some(Echo::of(switch(link.to), link.to_port.0)),
                 Reception::Nothing => Some(Echo::NOBODY),
             },
+            number,
+            misses,
         };
         let ([_, a, b, c], [_, d]) = (link.from.0.to_be_bytes(), link.from_port.0.to_be_bytes());
         let mut bytes = vec![0; MIN_FRAME];

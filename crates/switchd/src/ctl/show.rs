@@ -24,7 +24,7 @@ fn station(value: &Value) -> String {
     format!("{} {}", text(&value["station"]), text(&value["tcp_port"]))
 }
 
-const PORTS: [Column; 9] = [
+const PORTS: [Column; 10] = [
     ("port", |row| text(&row["port"])),
     ("interface", |row| text(&row["interface"])),
     ("role", |row| match (&row["draining"], &row["unfit"]) {
@@ -39,11 +39,21 @@ const PORTS: [Column; 9] = [
         _ if row["role"] == "fabric" && row["withdrawn_routes"].as_u64() > Some(0) => {
             format!("fabric, does not reach {} stations", row["withdrawn_routes"])
         }
-        _ if row["last_resort"] == true => format!("{}, still delivers frames", text(&row["role"])),
+        _ if row["role"] == "fabric" && row["cannot_send"] == true => {
+            "fabric, cannot send Hello messages".to_owned()
+        }
+        _ if row["role"] == "fabric" && row["neighbour_misses"] == true => {
+            "fabric, loses frames to the neighbour".to_owned()
+        }
+        _ if row["role"] == "unheard" => "unheard, still delivers frames".to_owned(),
         _ => text(&row["role"]),
     }),
     ("way", |row| text(&row["way"])),
     ("neighbour", |row| text(&row["neighbour"]["switch_id"])),
+    ("loss", |row| match row["hello_loss"].as_f64() {
+        Some(share) => format!("{:.0} %", 100.0 * share),
+        None => "-".to_owned(),
+    }),
     ("mtu", |row| text(&row["mtu"])),
     ("received", |row| text(&row["received_frames"])),
     ("sent", |row| text(&row["sent_frames"])),

@@ -47,6 +47,8 @@ impl Switch {
                 return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
         };
+        self.hear_number(number, &hello, now);
+        let port = &mut self.ports[usize::from(number)];
         // The neighbour of a blocked port must have heard this switch before Hello messages count.
         if port.guard.blocked_by().is_some()
             && (hello.echo.is_none() || !self.hellos.is_heard_by(&hello, number))

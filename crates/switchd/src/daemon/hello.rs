@@ -37,6 +37,10 @@ pub struct Said<'a> {
     pub echo: Option<Echo>,
     /// What the switch reaches.
     pub reach: Option<Reach<'a>>,
+    /// The running number of the port's Hellos.
+    pub number: Option<u8>,
+    /// Whether the port misses many Hellos of its neighbour.
+    pub misses: bool,
 }
 
 /// A Hello that was accepted.
@@ -76,10 +80,19 @@ pub const REASONS: [&str; 9] =
 impl Hellos {
     /// The Hello to send from a port with this address.
     pub fn frame(&mut self, source: Mac, said: Said<'_>, since_1970: u64) -> Vec<u8> {
-        let Said { port, hold_ms, echo, reach } = said;
+        let Said { port, hold_ms, echo, reach, number, misses } = said;
         let mut frame = vec![0; Hello::MOST];
         let sequence = self.memory.next(since_1970);
-        let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence, echo };
+        let hello = Hello {
+            tier: self.tier,
+            hold_ms,
+            switch: SwitchId(self.id),
+            port,
+            sequence,
+            echo,
+            number,
+            misses,
+        };
         // No Hello is longer.
         let written =
             hello.write_with(reach.as_ref(), source, EtherType::HELLO, self.keys.first(), &mut frame);

@@ -4,6 +4,8 @@
 //! `instance`, and `weft_switchd_info` has the name. Label values are fixed lists, tables and ports, so that a switch
 //! has at most about 1000 time series.
 
+use std::sync::atomic::AtomicU64;
+
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -130,6 +132,23 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
         let help = "Stations whose route over the port is not used because its neighbour does not reach them";
         gauge(registry, "port_withdrawn_routes", help, withdrawn);
     }
+    let help = "Hello messages of the neighbour that were lost, by gaps in their numbers";
+    counter(registry, "port_hellos_lost", help, by_port(&|port| port.loss.total()));
+    let help = "Hello messages that could not be sent: the kernel refused them";
+    counter(registry, "port_hellos_unsent", help, by_port(&|port| port.unsent.total()));
+    let ratio = Family::<Labels, Gauge<f64, AtomicU64>>::default();
+    for port in &switch.ports {
+        if let Some(share) = port.loss.share() {
+            ratio.get_or_create(&vec![("port", port.name.clone())]).set(share);
+        }
+    }
+    registry.register(
+        "port_hello_loss_ratio",
+        "Share of the neighbour's last 128 Hello messages that were lost",
+        ratio,
+    );
+    let help = "1 if the neighbour says that it misses many Hello messages of this port, else 0";
+    gauge(registry, "port_missed", help, by_port(&|port| u64::from(port.is_missed)));
     let roles = switch.ports.iter().flat_map(|port| {
         Role::ALL.map(|role| {
             let labels = vec![("port", port.name.clone()), ("role", role.name().to_owned())];

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
+use weft_switching::hello_loss::{HelloLoss, HelloNumbers};
 use weft_switching::loop_guard::LoopGuard;
 use weft_wire::{Echo, SwitchId};
 
 use super::delivery::Delivery;
 use super::links::Interface;
 use super::socket::PortSocket;
+use super::unsent::Unsent;
 use crate::Mode;
 use crate::layout::{self, NEVER};
 
@@ -137,6 +139,14 @@ pub struct Port {
     pub draining: bool,
     /// Frames received while no Hellos arrive.
     pub delivery: Delivery,
+    /// The numbers of its Hello messages.
+    pub numbers: HelloNumbers,
+    /// Lost Hello messages of the neighbour.
+    pub loss: HelloLoss,
+    /// Whether the neighbour misses many of its Hello messages.
+    pub is_missed: bool,
+    /// Its Hello messages that could not be sent.
+    pub unsent: Unsent,
     /// Its probes.
     pub guard: LoopGuard,
     /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
@@ -173,6 +183,10 @@ impl Port {
             adopted: None,
             draining: false,
             delivery: Delivery::default(),
+            numbers: HelloNumbers::default(),
+            loss: HelloLoss::default(),
+            is_missed: false,
+            unsent: Unsent::default(),
             guard: LoopGuard::default(),
             carries_tags: false,
             sends_gso: false,
@@ -196,6 +210,15 @@ impl Port {
     /// Whether it has an interface that the switch does not use yet.
     pub const fn is_untaken(&self) -> bool {
         self.interface.is_some() && self.socket.is_none()
+    }
+
+    /// Whether others are preferred.
+    pub const fn is_last_resort(&self) -> bool {
+        match self.role {
+            Role::Unheard | Role::Silent | Role::OneWay => true,
+            Role::Fabric => self.loss.is_lossy() || self.is_missed || self.unsent.lasts(),
+            Role::Down | Role::Listening | Role::Host | Role::Looped => false,
+        }
     }
 
     /// When its role may expire, or its received frames must be checked.
@@ -227,14 +250,13 @@ impl Port {
     /// their direction only, so they are accepted.
     pub fn entry(&self, tier: u8, mode: Mode) -> layout::Port {
         let before = self.adopted.filter(|_| self.neighbour.is_none() && self.role.is_fabric());
-        let is_last = matches!(self.role, Role::Unheard | Role::Silent | Role::OneWay);
         layout::Port {
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
             // A fabric port with `up` = 0 receives no floods but still forwards.
             up: (self.role != Role::Down && !self.draining).into(),
             way: before.map_or(self.way(tier) as u8, |before| before.way),
             may_be_fabric: self.may_be_fabric.into(),
-            last_resort: before.map_or(is_last.into(), |before| before.last_resort),
+            last_resort: before.map_or(self.is_last_resort().into(), |before| before.last_resort),
             ..layout::Port::decided(
                 self.role.is_fabric() || (mode.routes() && self.role == Role::OneWay),
                 self.role == Role::Host || (mode.has_gates() && self.role == Role::Listening),

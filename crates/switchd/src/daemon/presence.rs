@@ -162,6 +162,8 @@ impl Switch {
             return Vec::new();
         }
         port.neighbour = None;
+        port.loss.forget();
+        port.is_missed = false;
         port.guard.went_down(now);
         self.play(number, Role::Down, NEVER, now);
         if let Err(error) = self.plane.refill(PortId(number)) {

@@ -1,5 +1,7 @@
 //! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
+use std::sync::Arc;
+
 use weft_switching::Unreached;
 use weft_switching::reachability::Reachability;
 use weft_units::PortId;
@@ -175,6 +177,7 @@ impl Switch {
     pub fn say(&mut self, number: u16, hold_ms: u32, now: u64) {
         let port = &self.ports[usize::from(number)];
         let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
+        let (source, socket) = (interface.mac, Arc::clone(socket));
         if port.role == Role::Down {
             return;
         }
@@ -183,15 +186,28 @@ impl Switch {
             true => self.reach.parts().iter().map(Some).collect(),
             false => vec![None],
         };
+        let (hold, mut has_changed) = (self.config.hello_hold.ps() / 1000, false);
         for part in parts {
-            let said =
-                Said { port: number, hold_ms, echo: port.echo(now), reach: part.map(Unreached::reach) };
-            let frame = self.hellos.frame(interface.mac, said, clock::since_1970());
-            if let Err(error) = socket.send(&frame)
+            let port = &mut self.ports[usize::from(number)];
+            let said = Said {
+                port: number,
+                hold_ms,
+                echo: port.echo(now),
+                reach: part.map(Unreached::reach),
+                number: port.numbers.take(),
+                misses: port.loss.is_lossy(),
+            };
+            let frame = self.hellos.frame(source, said, clock::since_1970());
+            let sent = socket.send(&frame);
+            has_changed |= port.unsent.note(sent.is_ok(), now, hold);
+            if let Err(error) = sent
                 && let Some(left_out) = self.log_limit.admit(number, "send", now)
             {
                 tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
             }
+        }
+        if has_changed {
+            self.tell(number);
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration};
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::header::{Header, Kind};
+use crate::hello_loss::HelloCount;
 use crate::{Actions, Context, Kept, KeptPort, Reception, Switch, TableEntries};
 
 /// The scheme.
@@ -53,6 +54,7 @@ impl ArpPathSwitch {
         }
         match header.kind {
             Kind::Hello => {
+                self.ports.hear_count(ingress, HelloCount::of(header), now);
                 if self.ports.heard(ingress, Reception::of(header), now, out) {
                     self.dead.push((ingress, now));
                 }

@@ -21,14 +21,16 @@ fn tags() -> impl Strategy<Value = Vec<VlanTag>> {
 }
 
 fn hello() -> impl Strategy<Value = Hello> {
-    any::<(u8, u32, u64, u16, u64, Option<u16>)>().prop_map(
-        |(tier, hold_ms, switch, port, sequence, echo)| Hello {
+    any::<(u8, u32, u64, u16, u64, Option<u16>, Option<u8>, bool)>().prop_map(
+        |(tier, hold_ms, switch, port, sequence, echo, number, misses)| Hello {
             tier,
             hold_ms,
             switch: SwitchId(switch),
             port,
             sequence,
             echo: echo.map(Echo),
+            number,
+            misses,
         },
     )
 }

@@ -70,6 +70,8 @@ impl Vector<'_> {
             port: self.number("port"),
             sequence: self.number("sequence"),
             echo: self.0.get("echo").map(|_| Echo(self.number("echo"))),
+            number: self.0.get("number").map(|_| self.number("number")),
+            misses: self.0.get("misses").is_some(),
         }
     }
 

@@ -86,7 +86,16 @@ pub fn wrapped(segment: &[u8], path_type: PathType, id: u32) -> Vec<u8> {
 
 /// A Hello of another switch.
 pub fn hello(sequence: u64) -> Vec<u8> {
-    let hello = Hello { tier: 1, hold_ms: 15_000, switch: SwitchId(7), port: 1, sequence, echo: None };
+    let hello = Hello {
+        tier: 1,
+        hold_ms: 15_000,
+        switch: SwitchId(7),
+        port: 1,
+        sequence,
+        echo: None,
+        number: None,
+        misses: false,
+    };
     let mut frame = vec![0; MIN_FRAME];
     let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
     assert_eq!(len, Ok(MIN_FRAME));

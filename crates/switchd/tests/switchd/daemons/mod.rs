@@ -11,6 +11,7 @@ mod interfaces;
 mod leaf_spine;
 mod load;
 mod loops;
+mod lossy;
 mod missing;
 mod moves;
 mod one_way;

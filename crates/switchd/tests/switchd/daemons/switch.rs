@@ -318,6 +318,26 @@ impl<'a> Switch<'a> {
         self.of_port(port, "received_bytes").as_u64().expect("a count")
     }
 
+    /// Whether a port is only used if no other is left.
+    pub fn is_last_resort(&self, port: &str) -> bool {
+        self.of_port(port, "last_resort").as_bool().expect("a truth value")
+    }
+
+    /// The number of Hello messages that a port could not send.
+    pub fn hellos_unsent(&self, port: &str) -> u64 {
+        self.of_port(port, "hellos_unsent").as_u64().expect("a count")
+    }
+
+    /// The share of the neighbour's Hello messages that were lost.
+    pub fn loss(&self, port: &str) -> Option<f64> {
+        self.of_port(port, "hello_loss").as_f64()
+    }
+
+    /// Whether the neighbour says that it misses many Hello messages of a port.
+    pub fn is_missed(&self, port: &str) -> bool {
+        self.of_port(port, "neighbour_misses").as_bool().expect("a truth value")
+    }
+
     /// The number of stations whose route over a port is withdrawn.
     pub fn withdrawn(&self, port: &str) -> u64 {
         self.of_port(port, "withdrawn_routes").as_u64().expect("a count")

@@ -13,7 +13,16 @@ pub const OWN: [u8; 6] = [2, 0, 0, 0, 0, 3];
 /// A Hello without a key.
 pub fn hello(switch: u64, hold_ms: u32, sequence: u64) -> Vec<u8> {
     let mut frame = vec![0; 60];
-    let hello = Hello { tier: 1, hold_ms, switch: SwitchId(switch + 1), port: 0, sequence, echo: None };
+    let hello = Hello {
+        tier: 1,
+        hold_ms,
+        switch: SwitchId(switch + 1),
+        port: 0,
+        sequence,
+        echo: None,
+        number: None,
+        misses: false,
+    };
     hello.write(Mac(OWN), EtherType::HELLO, None, &mut frame).expect("room");
     frame
 }
@@ -77,6 +86,8 @@ impl Frames {
             sequence: self.0.next_u64(),
             echo: [None, Some(Echo::NOBODY), Some(Echo(self.0.next_u32() as u16))]
                 [self.0.next_u32() as usize % 3],
+            number: Some(self.0.next_u32() as u8),
+            misses: self.0.next_u32().is_multiple_of(2),
         };
         hello.write(Mac(OWN), EtherType::HELLO, None, &mut frame).expect("room");
         frame

@@ -1,0 +1,57 @@
+//! Links that lose some frames in one direction: both ends notice by the numbers of Hello messages
+//! (`crates/switching/src/hello_loss.rs`).
+
+use weft_wire::Hello;
+
+use super::switch::Switch;
+
+/// The kind of log message at the begin and at the end of a loss, and what it says.
+type Texts = [(&'static str, &'static str); 2];
+
+const OF_NEIGHBOUR: Texts = [
+    ("loss", "the link loses Hello messages of the neighbour: check the cable and both transceivers"),
+    ("no loss", "the link loses hardly any Hello messages of the neighbour now"),
+];
+const OF_THIS: Texts = [
+    ("missed", "the link loses Hello messages to the neighbour: check the cable and both transceivers"),
+    ("not missed", "the link loses hardly any Hello messages to the neighbour now"),
+];
+
+impl Switch {
+    /// Counts by an accepted Hello the lost ones before it, and logs when a link begins and ceases to lose many.
+    pub(super) fn hear_number(&mut self, number: u16, hello: &Hello, now: u64) {
+        let port = &mut self.ports[usize::from(number)];
+        let known = port.neighbour.as_ref().map(|known| (known.switch, known.port));
+        if known.is_some_and(|known| known != (hello.switch.0, hello.port)) || hello.hold_ms == 0 {
+            port.loss.forget();
+        }
+        let before = (port.loss.is_lossy(), port.is_missed);
+        match port.role.has_neighbour() {
+            true => port.loss.hear(hello.number),
+            false => port.loss.resume(hello.number),
+        }
+        port.is_missed = hello.misses;
+        let after = (port.loss.is_lossy(), port.is_missed);
+        let loss = port.loss.share();
+        if before != after {
+            // Other ports are preferred, or not any more.
+            self.tell(number);
+        }
+        for (was, is, [begins, ends]) in [(before.0, after.0, OF_NEIGHBOUR), (before.1, after.1, OF_THIS)] {
+            if was == is {
+                continue;
+            }
+            let (kind, text) = if is { begins } else { ends };
+            let interface = &self.ports[usize::from(number)].name;
+            match self.log_limit.admit(number, kind, now) {
+                Some(left_out) if is => {
+                    tracing::warn!(port = number, %interface, received_loss = loss, left_out, "{text}")
+                }
+                Some(left_out) => {
+                    tracing::info!(port = number, %interface, received_loss = loss, left_out, "{text}")
+                }
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Links that lose some frames in one direction.
+
+use std::time::Duration;
+
+use crate::daemons::leaf_spine::LeafSpine;
+use crate::daemons::pair::Pair;
+use crate::daemons::switch::Places;
+use crate::daemons::traffic::Stream;
+use crate::net::Netns;
+use crate::wait::{settle, wait_for, wait_for_more};
+
+/// A classic BPF program that loses 20 % of the frames: it compares a random number.
+const FIFTH: &str = "4,32 0 0 4294963256,53 1 0 858993459,6 0 0 2,6 0 0 4294967295";
+
+/// One that loses Hello messages.
+const HELLOS: &str = "4,40 0 0 12,21 0 1 65392,6 0 0 2,6 0 0 4294967295";
+
+/// Loses frames that leave a port; the kernel tells their sender.
+fn lose(netns: &Netns, port: &str, places: &Places, program: &str) {
+    let path = places.run.join("lose");
+    std::fs::write(&path, program).expect("a file");
+    netns.sh(&format!("tc qdisc add dev {port} clsact"));
+    netns.sh(&format!("tc filter add dev {port} egress bpf da bytecode-file {}", path.display()));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_link_that_loses_a_fifth_of_the_frames_in_one_direction_is_shown_at_both_ends_until_it_heals() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    // The hold time tolerates that many Hello messages in a row are lost.
+    let mut switches = network.start_as(&places, "arp-path", "50 ms\"\nhold = 40 # \"", "", "");
+    let [spine, healthy] = &switches.spines;
+    let percent = |port| spine.loss(port).map(|loss| 100.0 * loss);
+    wait_for("the loss of all links is known", || {
+        ["l0", "l1"].map(|port| (spine.loss(port), healthy.loss(port))) == [(Some(0.0), Some(0.0)); 2]
+    });
+    lose(&network.leaves[0], "s0", &places, FIFTH);
+    wait_for("the spine counts the loss", || percent("l0").is_some_and(|loss| (10.0..30.0).contains(&loss)));
+    assert_eq!(percent("l1"), Some(0.0), "another link of the spine");
+    assert_eq!(healthy.loss("l0"), Some(0.0), "another link of the leaf");
+    assert_eq!(switches.leaves[0].loss("s0"), Some(0.0), "the other direction");
+    wait_for("the leaf knows", || switches.leaves[0].is_missed("s0"));
+    assert!(!switches.leaves[0].is_missed("s1") && !spine.is_missed("l0"));
+    for (switch, lossy, other) in [(&switches.leaves[0], "s0", "s1"), (spine, "l0", "l1")] {
+        assert!(switch.is_last_resort(lossy) && !switch.is_last_resort(other), "{}", switch.name);
+    }
+    let shown = String::from_utf8(switches.leaves[0].ctl("show ports").stdout).expect("text");
+    assert!(shown.contains("fabric, loses frames to the neighbour"), "{shown}");
+    let metrics = places.metrics("s0");
+    let ratio = |port: &str| {
+        let start = format!("weft_switchd_port_hello_loss_ratio{{port=\"{port}\"}} ");
+        metrics.lines().find_map(|line| line.strip_prefix(&start)?.parse::<f64>().ok())
+    };
+    assert!(ratio("l0").is_some_and(|ratio| ratio > 0.05) && ratio("l1") == Some(0.0), "{metrics}");
+    // A daemon that hangs or starts again has no gaps in its numbers.
+    switches.leaves[1].pause();
+    settle(Duration::from_millis(500));
+    switches.leaves[1].resume();
+    switches.leaves[1].kill();
+    switches.leaves[1].begin();
+    network.leaves[0].sh("tc qdisc del dev s0 clsact");
+    let [spine, _] = &switches.spines;
+    wait_for("the link is healthy again", || !switches.leaves[0].is_missed("s0"));
+    assert!(!switches.leaves[0].is_last_resort("s0"));
+    wait_for("all that were lost leave the window", || spine.loss("l0") == Some(0.0));
+    let lost = "weft_switchd_port_hellos_lost_total{port=\"l1\"} 0";
+    let metrics = places.metrics("s0");
+    assert!(metrics.lines().any(|line| line == lost), "{metrics}");
+    for (switch, begins, ends) in [
+        (spine, "the link loses Hello messages of", "the link loses hardly any Hello messages of"),
+        (
+            &switches.leaves[0],
+            "the link loses Hello messages to",
+            "the link loses hardly any Hello messages to",
+        ),
+    ] {
+        let count = |text: &str| switch.log().lines().filter(|line| line.contains(text)).count();
+        assert_eq!((count(begins), count(ends)), (1, 1), "{}", switch.log());
+    }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_port_that_cannot_send_hellos_for_a_hold_time_is_the_last_resort_as_its_neighbour_sees_it() {
+    let pair = Pair::new(&["a"]);
+    // The hold time tolerates stalls of the stream.
+    let [l, r] = pair.start("mode = \"arp-path\"\n[hello]\ninterval = \"100 ms\"\nhold = 30");
+    assert!(pair.reach(7));
+    assert_eq!((l.hellos_unsent("a"), l.is_last_resort("a")), (0, false));
+    let every = Duration::from_millis(5);
+    let stream = Stream::start(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9", every);
+    lose(&pair.left, "a", &pair.places, HELLOS);
+    wait_for_more("messages that cannot be sent are counted", 3, || l.hellos_unsent("a"));
+    r.wait_roles(&[("a", "unheard")]);
+    wait_for("the switch knows", || l.is_last_resort("a"));
+    l.wait_roles(&[("a", "fabric")]);
+    let shown = String::from_utf8(l.ctl("show ports").stdout).expect("text");
+    assert!(shown.contains("fabric, cannot send Hello messages"), "{shown}");
+    let metrics = pair.places.metrics("l");
+    assert!(metrics.contains("weft_switchd_port_hellos_unsent_total{port=\"a\"} "), "{metrics}");
+    stream.goes_on(50);
+    pair.left.sh("tc qdisc del dev a clsact");
+    r.wait_roles(&[("a", "fabric")]);
+    wait_for("the port is as good as others again", || !l.is_last_resort("a"));
+    stream.goes_on(50);
+    stream.end();
+}
