@@ -7,6 +7,9 @@ use crate::header::Header;
 
 /// The greatest gap between two numbers that counts as loss: greater ones mean that the sender has started to count again.
 const GREATEST_GAP: u8 = 64;
+/// A message that arrives behind fewer later ones than this is late rather than lost: a busy kernel may reorder messages that a
+/// daemon sends from two processors.
+const LATEST: u8 = 16;
 /// The smallest number of Hello messages of which a share is known.
 const LEAST: u32 = 32;
 /// The smallest number of lost ones that make a link lossy: an interruption of a hold time of three intervals loses fewer.
@@ -61,7 +64,7 @@ pub struct HelloLoss {
     lost: u128,
     /// How many there have been, at most 128.
     known: u32,
-    /// Lost ones since the port was created.
+    /// Lost ones since the port was created, as soon as they can no longer be late.
     total: u64,
     lossy: bool,
 }
@@ -70,15 +73,20 @@ impl HelloLoss {
     /// A Hello with this number arrived.
     pub const fn hear(&mut self, number: Option<u8>) {
         if let (Some(last), Some(number)) = (self.last, number) {
-            let gap = number.wrapping_sub(last).wrapping_sub(1);
-            if gap <= GREATEST_GAP {
-                self.lost = ((self.lost << gap) | ((1 << gap) - 1)) << 1;
-                self.known += gap as u32 + 1;
-                self.total += gap as u64;
+            let (gap, behind) = (number.wrapping_sub(last).wrapping_sub(1), last.wrapping_sub(number));
+            if behind < LATEST {
+                // Late, or the same again.
+                self.lost &= !(1 << behind);
+                return;
             }
-        }
-        if self.known > u128::BITS {
-            self.known = u128::BITS;
+            if gap <= GREATEST_GAP {
+                let mut left = gap;
+                while left > 0 {
+                    self.push(true);
+                    left -= 1;
+                }
+                self.push(false);
+            }
         }
         self.last = number;
         let lost = self.lost.count_ones();
@@ -88,6 +96,15 @@ impl HelloLoss {
         } else {
             self.known >= LEAST && lost >= LEAST_LOST && lost * 20 >= self.known
         };
+    }
+
+    /// Adds the next Hello to the window.
+    const fn push(&mut self, lost: bool) {
+        self.lost = self.lost << 1 | lost as u128;
+        self.total += (self.lost >> LATEST & 1) as u64;
+        if self.known < u128::BITS {
+            self.known += 1;
+        }
     }
 
     /// A Hello with this number arrived after the port was closed: the gap was an interruption, which has been noticed.
@@ -164,13 +181,20 @@ mod tests {
     }
 
     #[test]
-    fn the_same_message_twice_and_messages_without_numbers_are_no_loss() {
+    fn messages_that_are_late_or_come_twice_or_have_no_number_are_no_loss() {
         let mut loss = HelloLoss::default();
         for number in 0..100 {
             loss.hear(Some(number));
             loss.hear(Some(number));
         }
         assert_eq!((loss.total(), loss.share()), (0, Some(0.0)));
+        let mut loss = HelloLoss::default();
+        (0..200).for_each(|number| loss.hear(Some(number ^ 1)));
+        assert_eq!((loss.total(), loss.share()), (0, Some(0.0)), "in another order");
+        let late = (0..50).chain(51..=65).chain([50]).chain(66..200);
+        let mut loss = HelloLoss::default();
+        late.for_each(|number| loss.hear(Some(number)));
+        assert_eq!((loss.total(), loss.share()), (0, Some(0.0)), "behind fifteen others");
         let mut loss = HelloLoss::default();
         (0..100).for_each(|_| loss.hear(None));
         assert_eq!((loss.total(), loss.share()), (0, None));

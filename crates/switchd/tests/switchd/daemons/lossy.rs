@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::daemons::leaf_spine::LeafSpine;
 use crate::daemons::pair::Pair;
-use crate::daemons::switch::Places;
-use crate::daemons::traffic::Stream;
+use crate::daemons::switch::{Places, Switch};
+use crate::daemons::traffic::{Connection, Stream};
 use crate::net::Netns;
 use crate::wait::{settle, wait_for, wait_for_more};
 
@@ -21,6 +21,38 @@ fn lose(netns: &Netns, port: &str, places: &Places, program: &str) {
     std::fs::write(&path, program).expect("a file");
     netns.sh(&format!("tc qdisc add dev {port} clsact"));
     netns.sh(&format!("tc filter add dev {port} egress bpf da bytecode-file {}", path.display()));
+}
+
+/// How many of 20 new connections from the first host to the second leave the first leaf by each port.
+fn opened(network: &LeafSpine, leaf: &Switch<'_>, first_port: u64) -> [usize; 2] {
+    let [one, other] = &network.hosts;
+    let ports = first_port..first_port + 20;
+    let _open: Vec<_> =
+        ports.clone().map(|port| Connection::open(one, other, &format!("10.0.0.2:{port}"))).collect();
+    let paths = leaf.show("paths");
+    let rows = paths["paths"].as_array().expect("a list");
+    ["s0", "s1"].map(|interface| {
+        let leaves_by = |row: &&serde_json::Value| {
+            row["interface"] == interface
+                && row["to"]["tcp_port"].as_u64().is_some_and(|to| ports.contains(&to))
+        };
+        rows.iter().filter(leaves_by).count()
+    })
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn new_connections_avoid_a_link_that_loses_a_fifth_of_the_frames() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start_as(&places, "tcp-path", "50 ms\"\nhold = 40 # \"", "", "");
+    let leaf = &switches.leaves[0];
+    println!("before: {:?}", opened(&network, leaf, 1000));
+    lose(&network.leaves[0], "s0", &places, FIFTH);
+    wait_for("the leaf knows", || leaf.is_last_resort("s0"));
+    let [lossy, healthy] = opened(&network, leaf, 2000);
+    println!("after: {lossy} and {healthy}");
+    assert_eq!(lossy + healthy, 20);
+    assert!(lossy <= 5, "{lossy} of 20");
 }
 
 #[test]
