@@ -26,7 +26,8 @@ impl Switch {
             port.loss.forget();
         }
         let before = (port.loss.is_lossy(), port.is_missed);
-        match port.role.has_neighbour() {
+        // While this switch starts, or after its daemon was late, gaps may be its own.
+        match port.role.has_neighbour() && now >= port.certain_from {
             true => port.loss.hear(hello.number),
             false => port.loss.resume(hello.number),
         }
