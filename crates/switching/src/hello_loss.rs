@@ -10,6 +10,8 @@ const GREATEST_GAP: u8 = 64;
 /// A message that arrives behind fewer later ones than this is late rather than lost: a busy kernel may reorder messages that a
 /// daemon sends from two processors.
 const LATEST: u8 = 16;
+/// The Hello messages without a number that a sender begins with.
+const UNNUMBERED: u8 = 4;
 /// The smallest number of Hello messages of which a share is known.
 const LEAST: u32 = 32;
 /// The smallest number of lost ones that make a link lossy: an interruption of a hold time of three intervals loses fewer.
@@ -18,7 +20,7 @@ const LEAST_LOST: u32 = 5;
 /// What a Hello says about losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HelloCount {
-    /// Its number; none in a sender's first Hello.
+    /// Its number; none in a sender's first ones.
     pub number: Option<u8>,
     /// Whether the sender misses many of the receiver's Hello messages.
     pub misses: bool,
@@ -41,17 +43,23 @@ impl HelloCount {
 
 /// The running numbers of the Hello messages that a port sends.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HelloNumbers(Option<u8>);
+pub struct HelloNumbers {
+    /// Hello messages without a number so far.
+    without: u8,
+    next: u8,
+}
 
 impl HelloNumbers {
-    /// The number of the next Hello; none for the first one.
+    /// The number of the next Hello; none for the first ones: a receiver that knows the sender from before its restart must
+    /// not count from the old numbers to the new ones, even if it misses the first Hello.
     pub const fn take(&mut self) -> Option<u8> {
-        let number = self.0;
-        self.0 = Some(match number {
-            Some(number) => number.wrapping_add(1),
-            None => 0,
-        });
-        number
+        if self.without < UNNUMBERED {
+            self.without += 1;
+            return None;
+        }
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        Some(number)
     }
 }
 
@@ -60,6 +68,8 @@ impl HelloNumbers {
 pub struct HelloLoss {
     /// The number of the last one received.
     last: Option<u8>,
+    /// Those without a number that were received since, at most one more than a restarted sender has.
+    without: u8,
     /// A bit for each, the last one lowest: whether it was lost.
     lost: u128,
     /// How many there have been, at most 128.
@@ -73,12 +83,10 @@ impl HelloLoss {
     /// A Hello with this number arrived.
     pub const fn hear(&mut self, number: Option<u8>) {
         if let (Some(last), Some(number)) = (self.last, number) {
-            let (gap, behind) = (number.wrapping_sub(last).wrapping_sub(1), last.wrapping_sub(number));
-            if behind < LATEST {
-                // Late, or the same again.
-                self.lost &= !(1 << behind);
+            if self.overtaken(number) {
                 return;
             }
+            let gap = number.wrapping_sub(last).wrapping_sub(1);
             if gap <= GREATEST_GAP {
                 let mut left = gap;
                 while left > 0 {
@@ -89,6 +97,14 @@ impl HelloLoss {
             }
         }
         self.last = number;
+        if number.is_some() {
+            self.without = 0;
+        } else if self.without < UNNUMBERED {
+            self.without += 1;
+        } else {
+            // The sender does not number its Hello messages any more.
+            self.forget();
+        }
         let lost = self.lost.count_ones();
         self.lossy = if self.lossy {
             // A link at the threshold does not go back and forth.
@@ -96,6 +112,16 @@ impl HelloLoss {
         } else {
             self.known >= LEAST && lost >= LEAST_LOST && lost * 20 >= self.known
         };
+    }
+
+    /// A Hello with this number arrived. Returns whether it is late, or the same again: then it no longer counts as lost.
+    pub const fn overtaken(&mut self, number: u8) -> bool {
+        let Some(last) = self.last else { return false };
+        let behind = last.wrapping_sub(number);
+        if behind < LATEST {
+            self.lost &= !(1 << behind);
+        }
+        behind < LATEST
     }
 
     /// Adds the next Hello to the window.
@@ -114,7 +140,7 @@ impl HelloLoss {
 
     /// Another neighbour is behind the port, or none.
     pub const fn forget(&mut self) {
-        *self = Self { last: None, lost: 0, known: 0, total: self.total, lossy: false };
+        *self = Self { last: None, without: UNNUMBERED, lost: 0, known: 0, total: self.total, lossy: false };
     }
 
     /// The share of the last 128 that were lost; `None` until 32 are known.
@@ -171,7 +197,7 @@ mod tests {
             heard(&mut loss, messages, |_| false);
             assert!(loss.share().is_none_or(|share| share == 0.0) && !loss.is_lossy(), "{loss:?}");
         }
-        // The first one, which has no number, was lost, too.
+        // The first ones, which have no number, were lost, too.
         for number in 0..=255_u8 {
             let mut loss = HelloLoss { last: Some(number), ..HelloLoss::default() };
             loss.hear(Some(0));
@@ -198,6 +224,12 @@ mod tests {
         let mut loss = HelloLoss::default();
         (0..100).for_each(|_| loss.hear(None));
         assert_eq!((loss.total(), loss.share()), (0, None));
+        heard(&mut loss, 200, |message| message % 5 == 1);
+        assert!(loss.is_lossy());
+        (0..UNNUMBERED).for_each(|_| loss.hear(None));
+        assert!(loss.is_lossy(), "a restart");
+        loss.hear(None);
+        assert_eq!((loss.is_lossy(), loss.share()), (false, None), "an older version");
     }
 
     #[test]

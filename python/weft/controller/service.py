@@ -331,9 +331,6 @@ class Service:
         """Renew the master role, or poll for another master."""
         if self._generations.silent_s(self.now) > SILENCE_S:
             self._lead()
-        elif self.is_leading and self.switches and all(one.is_waiting for one in self.switches.values()):
-            # Replaced by another controller: switches that connect from now on are that one's.
-            self.is_leading = False
         self._generations.step()
         for switch in self.switches.values():
             switch.beat(self._generations.of(switch.dpid))

@@ -11,13 +11,15 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let FixedTimeout { rto, answer, .. } = protocol.config().fixed_timeout()?;
     let packet = protocol.framing().full_packet();
     let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
-    let wait = ports.map(|link| drain(fabric, link, packet)).max()?;
-    if wait == Duration::MAX {
+    // The ports without a limit are the first.
+    let longest_wait =
+        ports.map(|link| drain(fabric, link, packet)).min_by_key(|wait| wait.map(std::cmp::Reverse))?;
+    let Some(wait) = longest_wait else {
         return Some(format!(
             "transport.rto is {rto}, but a packet may wait longer in a queue without a limit: packets that only wait are sent \
              again, which fills queues further. Set a limit (fabric.queue)"
         ));
-    }
+    };
     let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
     let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, answer.into())));
     let needed = empty + wait;
@@ -30,8 +32,8 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     })
 }
 
-/// How long the link takes to send a full queue of its port; [`Duration::MAX`] if that has no limit.
-fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
+/// How long the link takes to send a full queue of its port; `None` if that has no limit.
+fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Option<Duration> {
     let frame = u64::from(link.overhead.wire_bytes(packet));
     let limit = match link.queue.limit {
         Limit::Packets(packets) => u64::from(packets).saturating_mul(frame),
@@ -42,5 +44,5 @@ fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
     let share = fabric
         .buffer()
         .map_or(u64::MAX, |buffer| (buffer.bytes.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
-    if limit.min(share) == u64::MAX { Duration::MAX } else { link.rate.tx_time(Bytes(limit.min(share))) }
+    Some(limit.min(share)).filter(|bytes| *bytes < u64::MAX).map(|bytes| link.rate.tx_time(Bytes(bytes)))
 }

@@ -32,7 +32,10 @@ impl Switch {
         let Accepted { hello, reach, key } = match self.hellos.read(frame, port.may_be_fabric) {
             Ok(read) => read,
             Err(reason) => {
-                let was_host = port.role == Role::Host;
+                if reason == "replay" && self.is_late(number, frame) {
+                    return Vec::new();
+                }
+                let was_host = self.ports[usize::from(number)].role == Role::Host;
                 if reason == "own" {
                     // A link between two of our ports, or a device that reflects our Hellos.
                     self.play(number, Role::Looped, now + self.hold(), now);

@@ -1,11 +1,11 @@
 //! Links that lose some frames in one direction: both ends notice by the numbers of Hello messages
 //! (`crates/switching/src/hello_loss.rs`).
 
-use weft_wire::Hello;
+use weft_wire::{EtherType, Hello, HelloFrame};
 
 use super::switch::Switch;
 
-/// The kind of log message at the begin and at the end of a loss, and what it says.
+/// The kind of log message at the beginning and at the end of a loss, and what it says.
 type Texts = [(&'static str, &'static str); 2];
 
 const OF_NEIGHBOUR: Texts = [
@@ -18,20 +18,28 @@ const OF_THIS: Texts = [
 ];
 
 impl Switch {
+    /// Whether a Hello that was refused as a replay is one that others have overtaken on the way, which is not lost. Whoever
+    /// repeats such a Hello can at most hide a loss.
+    pub(super) fn is_late(&mut self, number: u16, frame: &[u8]) -> bool {
+        let hello = HelloFrame::parse(frame, EtherType::HELLO).map(|frame| frame.hello());
+        let loss = &mut self.ports[usize::from(number)].loss;
+        hello.is_ok_and(|hello| hello.number.is_some_and(|number| loss.overtaken(number)))
+    }
+
     /// Counts by an accepted Hello the lost ones before it, and logs when a link begins and ceases to lose many.
     pub(super) fn hear_number(&mut self, number: u16, hello: &Hello, now: u64) {
         let port = &mut self.ports[usize::from(number)];
+        let before = (port.loss.is_lossy(), port.is_missed);
         let known = port.neighbour.as_ref().map(|known| (known.switch, known.port));
         if known.is_some_and(|known| known != (hello.switch.0, hello.port)) || hello.hold_ms == 0 {
             port.loss.forget();
         }
-        let before = (port.loss.is_lossy(), port.is_missed);
         // While this switch starts, or after its daemon was late, gaps may be its own.
         match port.role.has_neighbour() && now >= port.certain_from {
             true => port.loss.hear(hello.number),
             false => port.loss.resume(hello.number),
         }
-        port.is_missed = hello.misses;
+        port.is_missed = hello.misses && hello.hold_ms > 0;
         let after = (port.loss.is_lossy(), port.is_missed);
         let loss = port.loss.share();
         if before != after {

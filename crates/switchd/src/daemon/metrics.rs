@@ -137,7 +137,7 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
     let help = "Hello messages that could not be sent: the kernel refused them";
     counter(registry, "port_hellos_unsent", help, by_port(&|port| port.unsent.total()));
     let ratio = Family::<Labels, Gauge<f64, AtomicU64>>::default();
-    for port in &switch.ports {
+    for port in switch.ports.iter().filter(|port| port.role.has_neighbour()) {
         if let Some(share) = port.loss.share() {
             ratio.get_or_create(&vec![("port", port.name.clone())]).set(share);
         }
@@ -148,7 +148,12 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
         ratio,
     );
     let help = "1 if the neighbour says that it misses many Hello messages of this port, else 0";
-    gauge(registry, "port_missed", help, by_port(&|port| u64::from(port.is_missed)));
+    gauge(
+        registry,
+        "port_missed",
+        help,
+        by_port(&|port| u64::from(port.is_missed && port.role.has_neighbour())),
+    );
     let roles = switch.ports.iter().flat_map(|port| {
         Role::ALL.map(|role| {
             let labels = vec![("port", port.name.clone()), ("role", role.name().to_owned())];

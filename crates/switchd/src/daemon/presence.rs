@@ -163,6 +163,7 @@ impl Switch {
         }
         port.neighbour = None;
         port.loss.forget();
+        port.unsent.forget();
         port.is_missed = false;
         port.guard.went_down(now);
         self.play(number, Role::Down, NEVER, now);

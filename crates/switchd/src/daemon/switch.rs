@@ -187,6 +187,8 @@ impl Switch {
             false => vec![None],
         };
         let (hold, mut has_changed) = (self.config.hello_hold.ps() / 1000, false);
+        // All parts have one number: how many there are depends on the stations that are not reached.
+        let hello_number = self.ports[usize::from(number)].numbers.take();
         for part in parts {
             let port = &mut self.ports[usize::from(number)];
             let said = Said {
@@ -194,7 +196,7 @@ impl Switch {
                 hold_ms,
                 echo: port.echo(now),
                 reach: part.map(Unreached::reach),
-                number: port.numbers.take(),
+                number: hello_number,
                 misses: port.loss.is_lossy(),
             };
             let frame = self.hellos.frame(source, said, clock::since_1970());

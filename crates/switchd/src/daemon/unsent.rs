@@ -19,6 +19,11 @@ impl Unsent {
         self.lasts != before
     }
 
+    /// The port has gone down: earlier failures say nothing about the time when it is up again.
+    pub(super) const fn forget(&mut self) {
+        (self.since, self.lasts) = (None, false);
+    }
+
     /// How many there were.
     pub const fn total(&self) -> u64 {
         self.total
