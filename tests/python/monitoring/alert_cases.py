@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 TARGETS = {"weft_switchd": ("weft-switchd", "leaf1:19465"), "weft_controller": ("weft-controller", "c1:19466")}
 ROLE, HELLOS = 'weft_switchd_port_role{port="eth1",role="%s"}', 'weft_switchd_hellos_refused_total{reason="%s"}'
-LOSS = 'weft_switchd_port_hello_loss_ratio{port="eth1"}'
+LOSSY = 'weft_switchd_port_lossy{port="eth1"}'
 DROPPED, DROPS = 'weft_switchd_frames_dropped_total{reason="%s"}', 'weft_controller_drops_total{reason="%s"}'
 TABLE = {'weft_switchd_table_max_entries{table="hosts"}': "1000x80"}
 LEADING = 'weft_controller_leading{instance="%s:19466"}'
@@ -127,12 +127,12 @@ CASES = [
     Case("WeftSwitchLinkOneWay", {ROLE % "one-way": "0x8"}, "2m"),
     Case(
         "WeftSwitchLinkLossy",
-        {LOSS: "0x4 0.2x20"},
+        {LOSSY: "0x4 1x20"},
         "4m",
         {"port": "eth1"},
-        "20% of the frames to port eth1 of leaf1:19465 are lost",
+        "5 % or more of the frames to port eth1 of leaf1:19465 are lost",
     ),
-    Case("WeftSwitchLinkLossy", {LOSS: "0.03x20"}, "4m"),
+    Case("WeftSwitchLinkLossy", {LOSSY: "0x20"}, "4m"),
     Case(
         "WeftSwitchPortLooped",
         {ROLE % "looped": "1x8"},

@@ -147,6 +147,9 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
         "Share of the neighbour's last 128 Hello messages that were lost",
         ratio,
     );
+    let help = "1 if the link loses many Hello messages of the neighbour, else 0";
+    let lossy = by_port(&|port| u64::from(port.loss.is_lossy() && port.role.has_neighbour()));
+    gauge(registry, "port_lossy", help, lossy);
     let help = "1 if the neighbour says that it misses many Hello messages of this port, else 0";
     gauge(
         registry,
