@@ -154,7 +154,7 @@ fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
     let row = exploring();
     let ([a, _], middle) = (row.taps(), Tap::open(&row.fabric, "s2a"));
     a.send(&packet::announcement(false));
-    let mut port = 1000;
+    let (mut port, mut pending) = (1000, 0);
     for offload in [true, false] {
         row.offload(OTHERS, offload);
         for ipv6 in [false, true] {
@@ -164,14 +164,19 @@ fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
                 let frame = segment.to_nobody(port, packet::ACK);
                 a.send(&frame);
                 let what = format!("offload {offload}, IPv6 {ipv6}, {tags} tags");
-                let request = middle.next(|bytes| path_type(bytes) == Some(4));
+                // Not one for an earlier station.
+                let nobody = &frame.bytes[..6];
+                let is_for_it = |bytes: &[u8]| bytes.windows(6).any(|address| address == nobody);
+                let request = middle.next(|bytes| path_type(bytes) == Some(4) && is_for_it(bytes));
                 let request = request.unwrap_or_else(|| panic!("{what}: no Path Request for the station"));
-                // The kernel clears the pending checksum of an IP packet with at most one tag.
-                assert_eq!(request.partial.is_some(), tags == 2 && offload, "{what}");
+                // The kernel clears the pending checksum of an IP packet with at most one tag, and hardly ever with two.
+                assert!(request.partial.is_none() || tags == 2 && offload, "{what}");
+                pending += u32::from(request.partial.is_some());
                 assert!(own_is_clean(&request, tags), "{what}: {:02x?}", request.bytes);
             }
         }
     }
+    assert!(pending > 0, "no frame had a pending checksum");
 }
 
 #[test]
