@@ -93,6 +93,12 @@ struct Recovery {
 #[derive(Clone, Debug, Default)]
 struct Earlier(VecDeque<(u32, u16)>);
 
+/// Packet `number` among those that were sent from `cumulative` on.
+#[inline]
+fn sent_at(sent: &VecDeque<Sent>, cumulative: u32, number: u32) -> Option<&Sent> {
+    number.checked_sub(cumulative).and_then(|place| sent.get(place as usize))
+}
+
 impl Sender {
     /// A source of `bytes`, at most [`crate::Framing::largest_numbered_flow`], whose link has `rate`. `random` seeds its
     /// choice of paths.
@@ -147,8 +153,8 @@ impl Sender {
     fn tidy(&mut self) {
         let Some(recovery) = &mut self.recovery else { return };
         while let Some(Reverse(number)) = recovery.missing.peek() {
-            let place = number.checked_sub(self.cumulative).map(|place| place as usize);
-            if place.and_then(|place| self.sent.get(place)).is_some_and(|sent| sent.state == State::Missing) {
+            let sent = sent_at(&self.sent, self.cumulative, *number);
+            if sent.is_some_and(|sent| sent.state == State::Missing) {
                 return;
             }
             recovery.missing.pop();
@@ -216,7 +222,7 @@ impl Sender {
     fn forget(&mut self) {
         let Some(recovery) = &mut self.recovery else { return };
         while let Some((number, at)) = recovery.again.front() {
-            let sent = number.checked_sub(self.cumulative).and_then(|place| self.sent.get(place as usize));
+            let sent = sent_at(&self.sent, self.cumulative, *number);
             if sent.is_some_and(|sent| sent.state == State::InFlight && sent.at == *at) {
                 return;
             }
