@@ -9,24 +9,7 @@ import time
 from pathlib import Path
 
 HOUR_S = 3600
-SHIM = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-int clock_gettime(clockid_t id, struct timespec *time) {
-    int (*of_libc)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
-    int result = of_libc(id, time);
-    FILE *file = id == CLOCK_REALTIME ? fopen(getenv("WEFT_SHIFT"), "r") : NULL;
-    long shift = 0;
-    if (file && fscanf(file, "%ld", &shift) == 1) time->tv_sec += shift;
-    if (file) fclose(file);
-    return result;
-}
-"""
-"""Adds the seconds in the file `$WEFT_SHIFT` to the wall clock of a program, in the place of libc's function."""
+SHIM = Path(__file__).parents[2] / "wall_clock.c"
 
 
 class WallClock:
@@ -34,9 +17,8 @@ class WallClock:
 
     def __init__(self, name: str, seconds: int = 0) -> None:
         """Set to the real time and so many seconds."""
-        source, library = Path(f"/run/{name}.c"), Path(f"/run/{name}.so")
-        source.write_text(SHIM)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        library = Path(f"/run/{name}.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SHIM], check=True)
         self._shift = Path(f"/run/{name}.shift")
         self.environment = {"LD_PRELOAD": str(library), "WEFT_SHIFT": str(self._shift)}
         self.set(seconds)

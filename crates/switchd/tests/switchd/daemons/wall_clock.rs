@@ -10,24 +10,7 @@ use crate::daemons::switch::{LONG_HOLD, Places, Switch};
 use crate::daemons::traffic::Stream;
 use crate::wait::wait_for_more;
 
-/// Adds the seconds in the file `$WEFT_SHIFT` to the wall clock of a program, in the place of libc's function.
-const SHIM: &str = r#"
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-int clock_gettime(clockid_t id, struct timespec *time) {
-    int (*of_libc)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
-    int result = of_libc(id, time);
-    FILE *file = id == CLOCK_REALTIME ? fopen(getenv("WEFT_SHIFT"), "r") : NULL;
-    long shift = 0;
-    if (file && fscanf(file, "%ld", &shift) == 1) time->tv_sec += shift;
-    if (file) fclose(file);
-    return result;
-}
-"#;
+const SHIM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/wall_clock.c");
 const HOUR: i64 = 3600;
 const KEY: &str = "hello_key = \"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1\"";
 
@@ -40,10 +23,8 @@ struct WallClock {
 impl WallClock {
     fn new(places: &Places) -> Self {
         let file = |name: &str| places.run.join(name);
-        let (source, library, shift) = (file("shim.c"), file("shim.so"), file("shift"));
-        fs::write(&source, SHIM).expect("a file");
-        let compiled =
-            Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+        let (library, shift) = (file("shim.so"), file("shift"));
+        let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(SHIM).status();
         assert!(compiled.expect("a C compiler").success());
         let clock = Self { library, shift };
         clock.set(0);
