@@ -6,7 +6,7 @@ use weft_fabric::{Fabric, class_of};
 use weft_switching::Header;
 use weft_units::{LinkId, NodeId};
 
-use crate::class_queue::Charge;
+use crate::charge::Charge;
 use crate::deadlock::PausedQueues;
 use crate::deposit::Deposit;
 use crate::packet::PacketId;
@@ -98,7 +98,7 @@ impl Accounts {
     ) -> Option<Charge> {
         // Without flow control and shared buffers, only the queue itself counts.
         if self.ingress.is_empty() && port.buffer.is_none() {
-            return port.fits(class, wire_bytes).then_some(Charge::NOTHING);
+            return port.queues.fits(class, wire_bytes).then_some(Charge::NOTHING);
         }
         if port.is_at_switch && port.is_lossless(class) && self.is_made_here(packet) {
             // No sender can be paused for it.
@@ -108,7 +108,7 @@ impl Accounts {
         }
         let ingress = if port.is_at_switch { self.ingress_of(packet, header) } else { None };
         let length = port.queues.of(class).0;
-        self.account(ingress, port.buffer, wire_bytes, length, || port.fits(class, wire_bytes))
+        self.account(ingress, port.buffer, wire_bytes, length, || port.queues.fits(class, wire_bytes))
     }
 
     /// The accounts in which a packet of this queue of a lossless link, or else of a queue of this length that it

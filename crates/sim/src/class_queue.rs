@@ -4,13 +4,15 @@
 //! The next packet is known only when the line becomes free.
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
-use smallvec::SmallVec;
 use weft_fabric::{Overhead, QueueSpec, Scheduler};
 use weft_units::{Bytes, Duration, Rate, TxClock};
 
+use crate::charge::Charge;
 use crate::packet::PacketId;
 use crate::prefetch::prefetch;
+use crate::room::Room;
 
 /// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
 const QUANTUM: u32 = Overhead::FULL_FRAME;
@@ -26,44 +28,18 @@ pub struct Waiting {
     pub charge: Charge,
 }
 
-/// The accounts in which a waiting packet counts, in 8 bytes: packets that wait are many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Charge {
-    link: u32,
-    queue: u8,
-    has_ingress: bool,
-    /// Whether it counts in the switch's shared buffer.
-    pub shared: bool,
-}
-
-impl Charge {
-    /// No account.
-    pub const NOTHING: Self = Self::new(None, false);
-
-    /// The account of a link with flow control and the packet's queue there, if any, and the switch's buffer if it is
-    /// `shared`.
-    pub const fn new(ingress: Option<(u32, u8)>, shared: bool) -> Self {
-        let (link, queue) = match ingress {
-            Some(account) => account,
-            None => (0, 0),
-        };
-        Self { link, queue, has_ingress: ingress.is_some(), shared }
-    }
-
-    /// The link with flow control over which the packet came, and its queue there.
-    #[inline]
-    pub fn ingress(self) -> Option<(u32, u8)> {
-        self.has_ingress.then_some((self.link, self.queue))
-    }
-}
-
+/// One queue, in a cache line.
+#[repr(C)]
 struct Class {
     packets: VecDeque<Waiting>,
     bytes: u64,
+    room: Room,
     quantum: u32,
     deficit: u32,
 }
 
+/// The classes within a port.
+const INSIDE: usize = 2;
 /// Packets in a cache line, and those that are prefetched.
 const PER_LINE: usize = 4;
 const PREFETCHED: usize = 12;
@@ -71,51 +47,58 @@ const PREFETCHED: usize = 12;
 /// The queues of one port. One or two lie within it, more on the heap.
 #[repr(C)]
 pub struct ClassQueue {
-    /// The packets of all classes, and their bytes.
-    packets: u32,
+    /// The bytes of all classes.
     bytes: u64,
+    clock: TxClock,
+    /// The sum of the transmission times of all waiting packets.
+    time: Duration,
     scheduler: Scheduler,
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: u8,
     served: bool,
     /// The queues that are not empty, one bit each.
     ready: u8,
-    clock: TxClock,
-    /// The sum of the transmission times of all waiting packets.
-    time: Duration,
-    classes: SmallVec<[Class; 2]>,
+    /// The number of classes.
+    count: u8,
+    first: [Class; INSIDE],
+    more: Vec<Class>,
 }
 
 impl ClassQueue {
-    /// The queues that `spec` describes, at least one, for a line of this rate.
-    pub fn new(spec: &QueueSpec, rate: Rate) -> Self {
-        let class = |weight: u32| Class {
+    /// The bytes before the first class.
+    pub const HEAD: usize = offset_of!(Self, first);
+
+    /// The queues that `spec` describes, at least one, for a line of this rate. The most urgent one has the first of the
+    /// `rooms`, the others the second.
+    pub fn new(spec: &QueueSpec, rate: Rate, rooms: [Room; 2]) -> Self {
+        let weight = |class: usize| spec.classes.get(class).map_or(1, |class| class.weight.max(1));
+        let class = |number: usize| Class {
             packets: VecDeque::new(),
             bytes: 0,
-            quantum: QUANTUM.saturating_mul(weight.max(1)),
+            room: rooms[usize::from(number > 0)],
+            quantum: QUANTUM.saturating_mul(weight(number)),
             deficit: 0,
         };
-        let weights = spec.classes.iter().map(|class| class.weight);
-        let alone = spec.is_fifo().then_some(1);
+        let count = spec.classes.len().max(1);
         Self {
-            classes: weights.chain(alone).map(class).collect(),
+            bytes: 0,
+            clock: TxClock::new(rate),
+            time: Duration::ZERO,
             scheduler: spec.scheduler,
             turn: 0,
             served: false,
             ready: 0,
-            packets: 0,
-            bytes: 0,
-            clock: TxClock::new(rate),
-            time: Duration::ZERO,
+            count: count as u8,
+            first: std::array::from_fn(class),
+            more: (INSIDE..count).map(class).collect(),
         }
     }
 
     /// The rate of the line has changed.
     pub fn set_rate(&mut self, rate: Rate) {
         self.clock = TxClock::new(rate);
-        let packets = self.classes.iter().flat_map(|class| &class.packets);
-        let times = packets.map(|waiting| self.clock.tx_time(waiting.wire_bytes));
-        self.time = times.sum();
+        let clock = self.clock;
+        self.time = self.waiting().map(|waiting| clock.tx_time(waiting.wire_bytes)).sum();
     }
 
     /// The sum of the transmission times of all waiting packets.
@@ -125,19 +108,62 @@ impl ClassQueue {
 
     /// Whether no packet waits.
     pub const fn is_empty(&self) -> bool {
-        self.packets == 0
+        self.ready == 0
     }
 
     /// The number of queues.
     pub fn count(&self) -> usize {
-        self.classes.len()
+        self.count.into()
+    }
+
+    #[inline(always)]
+    fn class(&self, class: usize) -> &Class {
+        match self.first.get(class) {
+            Some(class) => class,
+            None => self.class_on_heap(class),
+        }
+    }
+
+    #[inline(always)]
+    fn class_mut(&mut self, class: usize) -> &mut Class {
+        if class < INSIDE { &mut self.first[class] } else { self.class_on_heap_mut(class) }
+    }
+
+    // Out of line, so that a port with one or two classes never waits for the address of `more`.
+    #[cold]
+    #[inline(never)]
+    fn class_on_heap(&self, class: usize) -> &Class {
+        &self.more[class - INSIDE]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn class_on_heap_mut(&mut self, class: usize) -> &mut Class {
+        &mut self.more[class - INSIDE]
+    }
+
+    /// All classes. Of a port with one class, the second one is never used.
+    fn classes(&self) -> impl Iterator<Item = &Class> {
+        self.first.iter().chain(&self.more)
+    }
+
+    /// All packets.
+    fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.classes().flat_map(|class| &class.packets)
     }
 
     /// Bytes and packets that wait in a queue.
     #[inline(always)]
     pub fn of(&self, class: usize) -> (u64, u32) {
-        let class = &self.classes[class];
+        let class = self.class(class);
         (class.bytes, class.packets.len() as u32)
+    }
+
+    /// Whether a queue has space for a packet.
+    #[inline(always)]
+    pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
+        let Class { packets, bytes, room, .. } = self.class(class);
+        bytes + u64::from(wire_bytes) <= room.bytes && (packets.len() as u32) < room.packets
     }
 
     /// Bytes that wait.
@@ -146,19 +172,20 @@ impl ClassQueue {
     }
 
     /// The number of packets that wait.
-    pub const fn packets(&self) -> u32 {
-        self.packets
+    pub fn packets(&self) -> u32 {
+        self.classes().map(|class| class.packets.len() as u32).sum()
     }
 
     /// The packets of a queue, first to last.
     pub fn packets_of(&self, class: usize) -> impl Iterator<Item = &Waiting> {
-        self.classes[class].packets.iter()
+        self.class(class).packets.iter()
     }
 
     /// Prefetches the first packets of each queue, and the places behind the last one.
     #[inline]
     pub fn prefetch(&self) {
-        for Class { packets, .. } in &self.classes {
+        for class in 0..self.count() {
+            let packets = &self.class(class).packets;
             let (front, back) = packets.as_slices();
             let end = if back.is_empty() { front } else { back }.as_ptr_range().end;
             for from in [front.as_ptr(), end] {
@@ -170,12 +197,11 @@ impl ClassQueue {
     /// Appends a packet to a queue.
     #[inline]
     pub fn push(&mut self, class: usize, waiting: Waiting) {
-        let queue = &mut self.classes[class];
+        let queue = self.class_mut(class);
         queue.packets.push_back(waiting);
         queue.bytes += u64::from(waiting.wire_bytes);
         self.ready |= 1 << class;
         self.bytes += u64::from(waiting.wire_bytes);
-        self.packets += 1;
         self.time += self.clock.tx_time(waiting.wire_bytes);
     }
 
@@ -199,21 +225,18 @@ impl ClassQueue {
         class: usize,
         take: impl FnOnce(&mut VecDeque<Waiting>) -> Option<Waiting>,
     ) -> Option<Waiting> {
-        let queue = &mut self.classes[class];
+        let queue = self.class_mut(class);
         let waiting = take(&mut queue.packets)?;
         queue.bytes -= u64::from(waiting.wire_bytes);
-        if queue.packets.is_empty() {
-            self.ready &= !(1 << class);
-        }
+        self.ready &= !(u8::from(queue.packets.is_empty()) << class);
         self.bytes -= u64::from(waiting.wire_bytes);
-        self.packets -= 1;
         self.time = self.time.saturating_sub(self.clock.tx_time(waiting.wire_bytes));
         Some(waiting)
     }
 
     /// The last packet of a queue.
     pub fn last(&self, class: usize) -> Option<&Waiting> {
-        self.classes[class].packets.back()
+        self.class(class).packets.back()
     }
 
     /// Removes the last packet of a queue.
@@ -234,21 +257,22 @@ impl ClassQueue {
     /// The next queue of the rounds; one of those that are not paused has a packet.
     fn next_of_round(&mut self, paused: u8) -> usize {
         loop {
-            let class = &mut self.classes[usize::from(self.turn)];
-            let is_paused = paused >> self.turn & 1 == 1;
+            let (turn, is_served) = (self.turn, self.served);
+            let is_paused = paused >> turn & 1 == 1;
+            let class = self.class_mut(turn.into());
             if let Some(&Waiting { wire_bytes, .. }) = class.packets.front().filter(|_| !is_paused) {
-                if !self.served {
+                if !is_served {
                     class.deficit = class.deficit.saturating_add(class.quantum);
-                    self.served = true;
                 }
                 if class.deficit >= wire_bytes {
                     class.deficit -= wire_bytes;
-                    return self.turn.into();
+                    self.served = true;
+                    return turn.into();
                 }
             } else if !is_paused {
                 class.deficit = 0;
             }
-            self.turn = (self.turn + 1) % self.classes.len() as u8;
+            self.turn = (turn + 1) % self.count;
             self.served = false;
         }
     }
@@ -262,7 +286,7 @@ mod tests {
     fn queues(scheduler: Scheduler, weights: &[u32]) -> ClassQueue {
         let classes = weights.iter().map(|&weight| ClassSpec { weight }).collect();
         let spec = QueueSpec { classes, scheduler, ..QueueSpec::fifo(Limit::Packets(100)) };
-        ClassQueue::new(&spec, Rate::from_gbps(10))
+        ClassQueue::new(&spec, Rate::from_gbps(10), [Room::ANY; 2])
     }
 
     fn packet(packet: PacketId, wire_bytes: u32) -> Waiting {
@@ -293,7 +317,7 @@ mod tests {
             queues.push(1, packet(number, 1500));
         }
         let mut bytes = [0_u32; 2];
-        while queues.classes.iter().all(|class| !class.packets.is_empty()) {
+        while queues.ready == 0b11 {
             let wire_bytes = pop(&mut queues, 0).unwrap().wire_bytes;
             bytes[usize::from(wire_bytes == 1500)] += wire_bytes;
         }

@@ -1,6 +1,7 @@
 //! [`Deposit`]: the space that a packet takes in a switch.
 
-use crate::class_queue::{Charge, Waiting};
+use crate::charge::Charge;
+use crate::class_queue::Waiting;
 use crate::served_port::ServedPort;
 
 /// The space that a packet takes in a switch.

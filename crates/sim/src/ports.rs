@@ -15,13 +15,14 @@ use crate::prefetch::prefetch;
 use crate::served_port::{PortCounters, ServedPort, Service};
 
 /// The cache lines of a port that every packet needs.
-const HOT_LINES: usize = 5;
+const HOT_LINES: usize = 3;
 
 /// The served ports of a partition, by link.
 #[derive(Default)]
 pub struct Ports {
-    /// Empty if no port is served.
-    ports: Vec<Option<ServedPort>>,
+    /// One for each link, or none if no port is served. Not in an `Option`, which would keep its tag in any field of the port,
+    /// and so in a cache line of its own.
+    ports: Vec<ServedPort>,
     /// The space that packets take in switches.
     pub accounts: Accounts,
     /// The queue that a switch has chosen for the packet being sent, numbered like a tag's QID; 0 if the port chooses.
@@ -48,12 +49,10 @@ impl Ports {
     ) -> Self {
         let mut accounts = Accounts::new(fabric, links, &is_own);
         let uses_pfc = fabric.uses_pfc();
-        let ports = links.iter().map(|&id| {
-            let link = fabric.link(id);
-            if !is_own(link.from) || !is_served(fabric, id, uses_pfc) {
-                return None;
-            }
-            let buffer = accounts.add_buffer(fabric, link.from);
+        let is_served = |id: LinkId| is_own(fabric.link(id).from) && is_served(fabric, id, uses_pfc);
+        let port = |&id: &LinkId| {
+            let (link, is_served) = (fabric.link(id), is_served(id));
+            let buffer = is_served.then(|| accounts.add_buffer(fabric, link.from)).flatten();
             let is_at_host = fabric.node(link.from).is_host();
             let service = match (uses_pfc || buffer.is_some(), is_at_host || !has_rounds && !is_own(link.to))
             {
@@ -61,14 +60,13 @@ impl Ports {
                 (false, true) => Service::Timed,
                 (false, false) => Service::Lazy,
             };
-            Some(ServedPort::new(id, link, seed, is_at_host, full_packet, service, buffer))
-        });
-        let ports: Vec<Option<ServedPort>> = ports.collect();
-        Self {
-            ports: if ports.iter().all(Option::is_none) { Vec::new() } else { ports },
-            accounts,
-            chosen_queue: 0,
-        }
+            let mut port = ServedPort::new(id, link, seed, is_at_host, full_packet, service, buffer);
+            port.is_served = is_served;
+            port
+        };
+        let serves = links.iter().any(|id| is_served(*id));
+        let ports = if serves { links.iter().map(port).collect() } else { Vec::new() };
+        Self { ports, accounts, chosen_queue: 0 }
     }
 
     /// Whether no port is served.
@@ -76,26 +74,30 @@ impl Ports {
         self.ports.is_empty()
     }
 
+    fn served(&self) -> impl Iterator<Item = &ServedPort> {
+        self.ports.iter().filter(|port| port.is_served)
+    }
+
     /// Whether some port is lazy.
     pub fn has_lazy(&self) -> bool {
-        self.ports.iter().flatten().any(|port| port.service == Service::Lazy)
+        self.served().any(|port| port.service == Service::Lazy)
     }
 
     /// Whether some port is served when its line becomes free.
     pub fn has_timed(&self) -> bool {
-        self.ports.iter().flatten().any(|port| port.service != Service::Lazy)
+        self.served().any(|port| port.service != Service::Lazy)
     }
 
     /// The port of a link, if it is served.
     #[inline(always)]
     pub fn get(&self, link: u32) -> Option<&ServedPort> {
-        self.ports.get(link as usize)?.as_ref()
+        self.ports.get(link as usize).filter(|port| port.is_served)
     }
 
     /// The port of a link, if it is served.
     #[inline(always)]
     pub fn get_mut(&mut self, link: u32) -> Option<&mut ServedPort> {
-        self.ports.get_mut(link as usize)?.as_mut()
+        self.ports.get_mut(link as usize).filter(|port| port.is_served)
     }
 
     /// Prefetches the fields of a port that every packet needs.
@@ -115,7 +117,8 @@ impl Ports {
 
     /// The port of a link, if it is served, and the accounts of the partition.
     fn with_accounts(&mut self, link: u32) -> Option<(&mut ServedPort, &mut Accounts)> {
-        Some((self.ports.get_mut(link as usize)?.as_mut()?, &mut self.accounts))
+        let port = self.ports.get_mut(link as usize).filter(|port| port.is_served)?;
+        Some((port, &mut self.accounts))
     }
 
     /// A packet has to wait for the line of `link`. `wire` returns lengths on the wire, `mark` marks.
@@ -176,7 +179,9 @@ impl Ports {
     /// Adds the content of the partition's queues whose last pause frame has come. Queues that pause them are known.
     pub fn add_held(&self, fabric: &Fabric, ids: &[LinkId], found: &mut PausedQueues) {
         for (id, port) in ids.iter().zip(&self.ports) {
-            let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
+            if !port.is_served || port.paused() == 0 {
+                continue;
+            }
             for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {
                 let queue = (*id, class as u8);
                 let is_paused = found.pauses.get(&queue).is_some_and(|pause| port.has_heeded(pause.frames));

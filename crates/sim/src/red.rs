@@ -6,6 +6,8 @@ use weft_fabric::{CERTAIN, Limit, MarkAt, QueueSpec, RedSpec};
 use weft_switching::{Stream, stream};
 use weft_units::LinkId;
 
+use crate::room::Room;
+
 /// The rule of one port, with its own random numbers.
 pub struct Marking {
     rule: Rule,
@@ -26,6 +28,18 @@ impl Marking {
             return Some(Self { rule: Rule::Red(red, random), at: red.at });
         }
         spec.ecn_threshold.map(|limit| Self { rule: Rule::Threshold(limit), at: MarkAt::Enqueue })
+    }
+
+    /// The length from which a queue may mark.
+    pub fn from(&self) -> Room {
+        match &self.rule {
+            Rule::Threshold(limit) => Room::of(*limit),
+            Rule::Red(red, _) => Room::of(match red.kmin {
+                Limit::Packets(packets) => Limit::Packets(packets.saturating_add(1)),
+                Limit::Bytes(bytes) => Limit::Bytes(bytes.saturating_add(1)),
+                Limit::Unlimited => Limit::Unlimited,
+            }),
+        }
     }
 
     /// Draws whether a packet gets a mark when this much is queued.

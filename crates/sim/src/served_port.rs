@@ -4,6 +4,8 @@
 //! among waiting packets, marks at random or cuts packets is served later than that, but before anything depends on its
 //! choice ([`Service`]).
 
+use std::mem::offset_of;
+
 use rand_core::RngCore as _;
 use weft_fabric::{Limit, Link, MarkAt, QueueSpec, class_of};
 use weft_switching::{Header, Kind, Stream, stream};
@@ -12,6 +14,7 @@ use weft_units::{Bytes, Duration, LinkId, Time};
 use crate::class_queue::{ClassQueue, Waiting};
 use crate::pfc::lossless_queues;
 use crate::red::Marking;
+use crate::room::Room;
 
 /// Event counts at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,30 +41,13 @@ pub enum Service {
     Coupled,
 }
 
-/// The limit of a queue.
-struct Room {
-    bytes: u64,
-    packets: u32,
-}
-
-impl Room {
-    /// No limit.
-    const ANY: Self = Self { bytes: u64::MAX, packets: u32::MAX };
-
-    const fn of(limit: Limit) -> Self {
-        match limit {
-            Limit::Packets(packets) => Self { packets, ..Self::ANY },
-            Limit::Bytes(bytes) => Self { bytes, ..Self::ANY },
-            Limit::Unlimited => Self::ANY,
-        }
-    }
-}
-
-/// One port and its line; the fields that every packet needs come first.
+/// One port and its line. The fields that every packet needs take one cache line, each of the first two queues the next.
 #[repr(C, align(64))]
 pub struct ServedPort {
     /// The events in which it is served.
     pub service: Service,
+    /// Whether it is a served port at all, and not only the place of one.
+    pub is_served: bool,
     /// Whether the line of a coupled port is busy. Lines of other ports are, until `Links::busy_until`.
     pub line_busy: bool,
     /// Whether its packets have come over links: not those of a host, which are its own.
@@ -69,15 +55,14 @@ pub struct ServedPort {
     /// The lossless queues, one bit each.
     lossless: u8,
     paused: u8,
+    /// Queues that are shorter mark no packet.
+    marks_from: Room,
     /// The longest backlog that a packet has found which had to wait, the packet being sent included.
     pub longest: Bytes,
     /// The packets that wait.
     pub queues: ClassQueue,
     /// The place of the switch's buffer, if its queues share one.
     pub buffer: Option<usize>,
-    /// The limits of the most urgent queue, which cut packets join, and of each other queue; none at a host whose link has
-    /// flow control, where packets wait in its memory.
-    limits: [Room; 2],
     marking: Option<Marking>,
     /// Draws which packet is cut, if any is.
     trims: Option<Stream>,
@@ -86,6 +71,13 @@ pub struct ServedPort {
     heeded: u32,
     counters: PortCounters,
 }
+
+const _: () =
+    assert!(offset_of!(ServedPort, queues) + ClassQueue::HEAD == 64, "the first class starts a line");
+const _: () = assert!(
+    size_of::<ServedPort>() <= 6 * 64,
+    "an odd number of lines, which spread over all sets of a cache"
+);
 
 impl ServedPort {
     /// The idle port of `link`, at a host if it `is_at_host`; a full packet of the hosts has `full_packet` bytes.
@@ -101,16 +93,20 @@ impl ServedPort {
         let spec: &QueueSpec = &link.queue;
         let is_limited = !is_at_host || spec.pfc.is_none();
         let urgent = if spec.trim { trim_queue(link, full_packet) } else { spec.limit };
+        // In a host whose link has flow control, packets wait in its memory.
+        let rooms = [urgent, spec.limit].map(|limit| if is_limited { Room::of(limit) } else { Room::ANY });
+        let marking = Marking::new(spec, seed, id);
         Self {
+            marks_from: marking.as_ref().map_or(Room::ANY, Marking::from),
             longest: Bytes(0),
-            queues: ClassQueue::new(spec, link.rate),
+            queues: ClassQueue::new(spec, link.rate, rooms),
             service,
+            is_served: true,
             line_busy: false,
             buffer,
             is_at_switch: !is_at_host,
-            limits: [urgent, spec.limit].map(|limit| if is_limited { Room::of(limit) } else { Room::ANY }),
             lossless: lossless_queues(spec),
-            marking: Marking::new(spec, seed, id),
+            marking,
             trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
             paused: 0,
             paused_since: Time::ZERO,
@@ -134,14 +130,6 @@ impl ServedPort {
         }
     }
 
-    /// Whether a packet fits the limit of a queue.
-    #[inline(always)]
-    pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
-        let (bytes, packets) = self.queues.of(class);
-        let room = &self.limits[usize::from(class > 0)];
-        bytes + u64::from(wire_bytes) <= room.bytes && packets < room.packets
-    }
-
     /// Whether packets of this queue are never dropped.
     pub const fn is_lossless(&self, class: usize) -> bool {
         self.lossless >> class & 1 == 1
@@ -150,16 +138,22 @@ impl ServedPort {
     /// Draws whether a packet that joins this queue gets a mark, before it has joined.
     #[inline(always)]
     pub fn draw_mark_joining(&mut self, class: usize) -> bool {
-        let (bytes, packets) = self.queues.of(class);
-        let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Enqueue);
-        marking.is_some_and(|marking| marking.draw_mark(bytes, packets))
+        self.draw_mark(class, MarkAt::Enqueue)
     }
 
     /// Draws whether a packet that leaves this queue gets a mark, before it has left.
     #[inline(always)]
     pub fn draw_mark_leaving(&mut self, class: usize) -> bool {
+        self.draw_mark(class, MarkAt::Dequeue)
+    }
+
+    #[inline(always)]
+    fn draw_mark(&mut self, class: usize, at: MarkAt) -> bool {
         let (bytes, packets) = self.queues.of(class);
-        let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Dequeue);
+        if bytes < self.marks_from.bytes && packets < self.marks_from.packets {
+            return false;
+        }
+        let marking = self.marking.as_mut().filter(|marking| marking.at == at);
         marking.is_some_and(|marking| marking.draw_mark(bytes, packets))
     }
 

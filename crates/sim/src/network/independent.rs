@@ -4,7 +4,8 @@
 use weft_units::{Duration, Time};
 
 use super::{Network, mark};
-use crate::class_queue::{Charge, Waiting};
+use crate::charge::Charge;
+use crate::class_queue::Waiting;
 use crate::line::{FarEnd, Offer};
 use crate::packet::{Bound, PacketId};
 use crate::served_port::Service;
@@ -26,7 +27,7 @@ impl Network<'_> {
         let is_first = port.queues.is_empty();
         port.longest = self.links.longest_with(link, self.now, port.queues.bytes(), port.longest);
         let class = port.class_for(header, chosen_queue);
-        let lost = if port.fits(class, wire_bytes) {
+        let lost = if port.queues.fits(class, wire_bytes) {
             if port.draw_mark_joining(class) && mark(header) {
                 self.links.count_mark(link);
             }
