@@ -31,6 +31,7 @@ pub mod fault;
 pub mod fleet;
 mod flow_ledger;
 mod frame_reports;
+mod free_cores;
 mod gray;
 mod held;
 mod hosts;

@@ -17,6 +17,7 @@ use weft_units::Bytes;
 
 use crate::active::{Active, Failed, Task, Timing, carry_out};
 use crate::capture::{CaptureError, Captured, Request, Target};
+use crate::free_cores::free_cores;
 use crate::module::Module;
 use crate::origin::Origin;
 use crate::sweep_directory::{Directory, read_inputs};
@@ -106,7 +107,8 @@ pub struct Options<'a> {
     pub directory: &'a Path,
     /// Concurrent runs: at most one per missing run, and four per CPU.
     pub jobs: usize,
-    /// Threads within a run; `None` for those that parallel runs leave, if the fabric is large enough to gain.
+    /// The maximum number of threads within a run; `None` for those that parallel runs leave, if the fabric is large enough
+    /// to gain. On such fabrics, runs use no more threads than there are free cores.
     pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
@@ -187,7 +189,7 @@ pub fn run_sweep(
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let (sender, outcomes) = channel::<Ended<'_>>();
     let one = |point| {
-        let within = |links| asked.unwrap_or_else(|| left(threads, links));
+        let within = |links| within(asked, threads, links);
         let (target, capture) = (target(point), request.as_ref());
         let files = results.inputs();
         let task =
@@ -286,10 +288,13 @@ fn threads(jobs: usize, missing: usize) -> usize {
     jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
 }
 
-/// The threads for each of `runs` parallel runs on a fabric of `links` links.
-fn left(runs: usize, links: usize) -> usize {
+/// The threads for each of `runs` parallel runs on a fabric of `links` links: at most the number `asked` for, if any. On a
+/// fabric where threads gain, fewer if other programs keep the cores busy.
+fn within(asked: Option<usize>, runs: usize, links: usize) -> usize {
+    let gains = links >= LINKS_TO_GAIN;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if links < LINKS_TO_GAIN { 1 } else { (cores / runs).max(1) }
+    let most = asked.unwrap_or(if gains { (cores / runs).max(1) } else { 1 });
+    if gains && most > 1 { most.min(free_cores()) } else { most }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
