@@ -4,6 +4,7 @@ mod adoption;
 mod capture;
 mod control;
 mod detach;
+mod devices;
 mod elsewhere;
 mod hello;
 mod hostile;
