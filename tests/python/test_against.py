@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from weft.against import matrix, output, process
+from weft.against import matrix, output, process, theirs
 from weft.against.cases import CASES, MATRIX
 from weft.against.comparison import runs
 from weft.against.errors import PeerError
@@ -20,6 +20,17 @@ PAIR = re.compile(r"(\d+)->(\d+) id (\d+) ")
 
 def pairs(made):
     return [tuple(map(int, PAIR.match(line).groups()[:2])) for line in made.flows]
+
+
+def test_the_time_limit_of_htsim_grows_with_the_packets_of_the_matrix():
+    # 100 flows of 10 packets.
+    made = matrix.permutation(100, 40_860)
+    assert made.bytes == 4_086_000
+    assert theirs.limit(made) == pytest.approx(601)
+    longest = {name: theirs.limit(case.matrix()) for name, case in CASES.items()}
+    # docs/speed.md: 218 s and 52 s of CPU time.
+    assert 10 * 218 < longest["uec-permutation-8192"] < 2 * 3600
+    assert 10 * 52 < longest["uec-ring-128"] < 2 * 3600
 
 
 def test_a_permutation_has_one_flow_from_and_to_each_host():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -36,6 +37,10 @@ except OSError:
     os._exit(0)  # silenced
 """
 )
+STARTS_ANOTHER = "sleep 600 &\necho $$ $! > $STARTED\nwait\n"
+USAGE_IN_SHELL = '[ "$1" = -h ] && echo "Usage htsim [-tm traffic_matrix_file]" && exit 1\n'
+HANGS = f"#!/bin/sh\n{USAGE_IN_SHELL}echo Loading\n{STARTS_ANOTHER}"
+HANGS_AT_ITS_USAGE = f"#!/bin/sh\n{STARTS_ANOTHER}"
 SLEEPS = STAND_IN + "pathlib.Path(os.environ['STARTED']).write_text(str(os.getpid()))\ntime.sleep(600)\n"
 
 
@@ -60,6 +65,7 @@ def htsim(tmp_path):
         (["--htsim", "."], ["--htsim has an effect only with --against htsim"]),
         (["--rounds", "3"], ["--rounds has an effect only with --against htsim"]),
         (["--rounds", "5"], ["--rounds has an effect only with --against htsim"]),
+        (["--timeout", "5"], ["--timeout has an effect only with --against htsim"]),
         ([CASE], [f"unknown case `{CASE}`", "others with --against htsim"]),
         (["--against", "htsim", "--htsim", "nowhere"], ["nowhere does not exist", "a checkout of uet-htsim"]),
         (["--against", "htsim", "--htsim", __file__], ["is not a directory"]),
@@ -112,17 +118,49 @@ def test_cases_of_a_program_that_is_not_built_are_left_out_with_a_warning(weft, 
 
 def test_ratios_of_runs_that_differ_are_marked(weft, htsim):
     directory = htsim(DIFFERS)
-    (row,) = json.loads(
-        weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1", "--json").stdout
-    )
+    done = weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1", "--json")
+    (row,) = json.loads(done.stdout)
+    reason = f"{CASE}: the last completion differs by +"
+    assert (done.exit_code, f"not comparable: {reason}" in done.stderr) == (1, True), done.stderr
     assert row["comparable"] is False
     assert row["packets_deviation"] == 0
     assert row["last_deviation"] > 0.3
     assert row["htsim"]["finished"] == row["flows"] == 896
     assert row["weft_engine_seconds"] < row["weft_seconds"]
     assert row["ratio_min"] == row["ratio"] == pytest.approx(row["htsim_seconds"] / row["weft_seconds"])
-    shown = weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1").stdout
-    assert f"† {CASE} is not comparable: the last completion differs by +" in shown
+    shown = weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1")
+    assert (shown.exit_code, f"not comparable: {reason}" in shown.stderr) == (1, True), shown.stderr
+    assert "†: not comparable" in shown.stdout
+
+
+def has_ended(pid):
+    """Whether no process has this id, or only one that its parent has not noticed."""
+    try:
+        return (pathlib.Path("/proc") / pid / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_a_program_that_hangs_is_ended_with_what_it_started(weft, htsim, tmp_path, monkeypatch):
+    started = tmp_path / "started"
+    monkeypatch.setenv("STARTED", str(started))
+    options = ["--against", "htsim", "--htsim", htsim(HANGS), "--rounds", "1", "--timeout", "5"]
+    done = weft("bench", CASE, *options)
+    assert done.exit_code == 1, done.stderr
+    assert "htsim_roce was still running after 5 s and was ended\n    Loading" in done.stderr
+    assert "--timeout 10, if it does not hang" in done.stderr
+    for pid in started.read_text().split():
+        until(f"{pid} has ended", lambda pid=pid: has_ended(pid))
+
+
+def test_a_program_that_hangs_at_its_usage_is_ended_with_what_it_started(weft, htsim, tmp_path, monkeypatch):
+    started = tmp_path / "started"
+    monkeypatch.setenv("STARTED", str(started))
+    monkeypatch.setattr("weft.against.program._SECONDS", 2.0)
+    done = weft("bench", CASE, "--against", "htsim", "--htsim", htsim(HANGS_AT_ITS_USAGE))
+    assert (done.exit_code, "prints no usage within 2 s" in done.stderr) == (2, True), done.stderr
+    for pid in started.read_text().split():
+        until(f"{pid} has ended", lambda pid=pid: has_ended(pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

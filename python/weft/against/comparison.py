@@ -84,8 +84,11 @@ def runs(case: Case, rounds: int) -> int:
     return rounds * (3 if case.program in theirs.SILENCED else 2)
 
 
-def compare(case: Case, program: Path, rounds: int, notify: Notify) -> Comparison:
-    """Measure a case, each round with a seed of its own. Raises `PeerError` if one of the programs fails."""
+def compare(case: Case, program: Path, rounds: int, notify: Notify, seconds: float | None = None) -> Comparison:
+    """Measure a case, each round with a seed of its own. Raises `PeerError` if one of the programs fails.
+
+    `seconds` limits each run of htsim; None: `theirs.limit` does.
+    """
     matrix = case.matrix()
     silent = case.program in theirs.SILENCED
     own: list[ours.Run] = []
@@ -99,11 +102,11 @@ def compare(case: Case, program: Path, rounds: int, notify: Notify) -> Compariso
 
     def htsim(seed: int) -> None:
         with _prepared(matrix, f"{case.name}, htsim", notify) as folder:
-            usage = theirs.run(case, seed, program, matrix.hosts, folder, silent=False)
+            usage = theirs.run(case, seed, program, matrix, folder, seconds=seconds, silent=False)
             outcomes["htsim"].append(theirs.outcome(case, folder))
         if silent:
             with _prepared(matrix, f"{case.name}, htsim silenced", notify) as folder:
-                usage = theirs.run(case, seed, program, matrix.hosts, folder, silent=True)
+                usage = theirs.run(case, seed, program, matrix, folder, seconds=seconds, silent=True)
         usages.append(usage)
 
     for seed in range(1, rounds + 1):

@@ -4,11 +4,13 @@ A pair of hosts, and the number of bytes, are the same for both. Flows start at 
 """
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 _SEED = 1
 """Seed of random pairs."""
+_SIZE = re.compile(r" size (\d+)")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class Matrix:
         if self.triggers:
             head.append(f"Triggers {len(self.triggers)}")
         return "\n".join((*head, *self.flows, *self.triggers)) + "\n"
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all flows."""
+        return sum(int(size) for size in _SIZE.findall(self.text))
 
 
 def permutation(hosts: int, size: int) -> Matrix:

@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import process
 from .errors import PeerError
 
 _FOLDERS = (
@@ -57,13 +58,11 @@ def _checked(path: Path, name: str) -> Path:
         raise PeerError(f"{path} is not executable", f"chmod +x {path}")
     try:
         # An unknown option: htsim prints its usage.
-        done = subprocess.run(
-            [path, "-h"], capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
-        )
+        usage = process.printed([path, "-h"], _SECONDS)
     except OSError as error:
         raise PeerError(f"{path} cannot be run: {error.strerror or error}", how_to_build(name)) from None
     except subprocess.TimeoutExpired:
         raise PeerError(f"{path} prints no usage within {_SECONDS:.0f} s: it is not {name}") from None
-    if _USAGE not in done.stdout:
+    if _USAGE not in usage:
         raise PeerError(f"{path} does not print the usage of {name}: it is another program", how_to_build(name))
     return path

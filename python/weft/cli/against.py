@@ -34,8 +34,11 @@ _COLUMNS = (
 )
 
 
-def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) -> None:
-    """Run one case, or all whose program is built, and print their ratios."""
+def compare(directory: Path, name: str | None, rounds: int, seconds: float | None, *, as_json: bool) -> None:
+    """Run one case, or all whose program is built, and print their ratios; `seconds` limits each run of htsim.
+
+    Raises `typer.Exit` if a case is not comparable.
+    """
     from ..against import program
     from ..against.rows import row
 
@@ -47,16 +50,20 @@ def compare(directory: Path, name: str | None, rounds: int, *, as_json: bool) ->
     chosen = _chosen(found, directory, name)
     done: list[Comparison] = []
     try:
-        _run(chosen, rounds, done)
+        _run(chosen, rounds, seconds, done)
     finally:
         # Cases take minutes each: those that are done are not lost if a later one fails.
         if as_json:
             shell.print_json([row(one) for one in done], indent=2)
         elif done:
             _print(done, rounds)
+    differ = [one for one in done if not one.agreement.holds]
+    if differ:
+        said = "; ".join(f"{one.case.name}: {', '.join(one.agreement.reasons)}" for one in differ)
+        raise shell.fail(f"not comparable: {said}", code=shell.FAILED)
 
 
-def _run(chosen: "list[tuple[Case, Path]]", rounds: int, done: "list[Comparison]") -> None:
+def _run(chosen: "list[tuple[Case, Path]]", rounds: int, seconds: float | None, done: "list[Comparison]") -> None:
     """Run the cases and append each to `done` when it has ended."""
     from ..against import comparison
 
@@ -70,15 +77,14 @@ def _run(chosen: "list[tuple[Case, Path]]", rounds: int, done: "list[Comparison]
             feed({"event": event, "run_id": str(number), "label": label, "total": total, "fraction": float(ended)})
 
         for case, path in chosen:
-            done.append(comparison.compare(case, path, rounds, notify))
+            done.append(comparison.compare(case, path, rounds, notify, seconds))
 
 
 def _print(done: "Sequence[Comparison]", rounds: int) -> None:
     for table in in_parts(shell.out, _COLUMNS, partial(_table, done)):
         shell.out.print(table)
-    for one in done:
-        if not one.agreement.holds:
-            shell.out.print(f"† {one.case.name} is not comparable: {'; '.join(one.agreement.reasons)}", style="yellow")
+    if any(not one.agreement.holds for one in done):
+        shell.out.print("†: not comparable, for the reason below", style="yellow")
     shell.out.print(
         f"{plural(rounds, 'interleaved round')}, medians; times are CPU time; ratios: htsim / weft run; "
         "packets, last flow: Weft's deviation from htsim",

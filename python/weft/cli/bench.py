@@ -43,6 +43,15 @@ def bench(
         int | None,
         typer.Option(min=1, metavar="N", show_default=str(_ROUNDS), help="With --against: runs of each simulator."),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            metavar="S",
+            show_default="10 minutes and 1 ms per packet",
+            help="With --against: end a run of the other simulator after this time.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
     """Measure the simulator: packet-hops per second, peak memory, ratios to ns-3, to ECMP and to one thread.
@@ -53,7 +62,8 @@ def bench(
     threads alternate with one thread; the ratio is elapsed time.
 
     With --against htsim, both simulators run the same connection matrices on one core, in alternating order. The table
-    has the ratios of CPU time and memory, and whether packets and last completion agree within 3 %. It builds nothing.
+    has the ratios of CPU time and memory, and whether packets and last completion agree within 3 %; if they do not, the
+    exit code is 1. It builds nothing.
 
     [bold]Examples[/bold]
 
@@ -69,10 +79,10 @@ def bench(
             raise shell.fail("--against htsim needs the directory of its programs", "--htsim DIR (docs/speed.md)")
         if model or threads != 1 or seconds != _SECONDS:
             raise shell.fail("--against compares whole runs on one thread", "leave out --model, --threads, --seconds")
-        against.compare(htsim, case, rounds or _ROUNDS, as_json=as_json)
+        against.compare(htsim, case, rounds or _ROUNDS, timeout, as_json=as_json)
         return
-    if htsim is not None or rounds is not None:
-        name = "--htsim" if htsim is not None else "--rounds"
+    alone = {"--htsim": htsim, "--rounds": rounds, "--timeout": timeout}
+    for name in (name for name, value in alone.items() if value is not None):
         raise shell.fail(f"{name} has an effect only with --against htsim", "--against htsim --htsim DIR")
     known = _weft.bench_cases()
     if case is not None and case not in known:
