@@ -365,6 +365,10 @@ impl ProtocolConfig for Config {
         (self.ecn == EcnMode::Dctcp).then_some("DCTCP reacts to losses only")
     }
 
+    fn without_ecn(&self) -> Option<&'static str> {
+        (self.ecn == EcnMode::Off).then_some("transport.ecn is \"off\"")
+    }
+
     fn adapts_paths(&self) -> bool {
         self.mptcp != Mptcp::Off
     }

@@ -188,6 +188,7 @@ impl Endpoint {
             first_transmissions_received: self.rx.first_transmissions,
             out_of_order: self.rx.out_of_order,
             ecn_marks: self.rx.marks,
+            ..Stats::default()
         }
     }
 

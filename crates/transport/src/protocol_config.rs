@@ -45,6 +45,11 @@ pub trait ProtocolConfig {
         None
     }
 
+    /// The setting that keeps its packets from being ECN-capable, if they are not.
+    fn without_ecn(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether hosts adapt their choice of paths to the fate of earlier packets.
     fn adapts_paths(&self) -> bool {
         false

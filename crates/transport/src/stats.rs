@@ -17,6 +17,8 @@ pub struct Stats {
     pub out_of_order: u32,
     /// Segments received with a congestion mark.
     pub ecn_marks: u32,
+    /// Packets dropped because no sender of this flow gives one such a number.
+    pub impossible: u32,
 }
 
 impl Stats {
@@ -33,6 +35,7 @@ impl Stats {
                 .wrapping_sub(earlier.first_transmissions_received),
             out_of_order: self.out_of_order.wrapping_sub(earlier.out_of_order),
             ecn_marks: self.ecn_marks.wrapping_sub(earlier.ecn_marks),
+            impossible: self.impossible.wrapping_sub(earlier.impossible),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Protocol for Udp {
 
     fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
         if opening.owner.side == 1 {
-            return (OneWay::Destination(Sink::default(), None), ());
+            return (OneWay::Destination(Sink::new(&self.config, opening.bytes), None), ());
         }
         let random = stream(cx.world.seed, "udp", opening.owner.flow.into());
         (OneWay::Source(Source::new(&self.config, opening.bytes, cx.net.now, random)), ())

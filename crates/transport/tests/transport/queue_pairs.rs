@@ -1,7 +1,8 @@
 //! RoCE's loss recovery on lost packets by hand: which packets are sent, in which order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use proptest::prelude::*;
 use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
 use weft_transport::{Arrival, ProtocolConfig as _, Receiving, Sending};
 use weft_units::{Bytes, Duration, Rate, Time};
@@ -133,5 +134,70 @@ fn a_receiver_notifies_of_congestion_once_per_interval() {
                 .is_some_and(|ack| ack.is_cnp)
         });
         assert_eq!(notified.collect::<Vec<_>>(), expected);
+    }
+}
+
+/// The most packets that a receiver with selective repeat keeps.
+const SPAN: u32 = 1 << 16;
+
+#[test]
+fn a_sender_with_selective_repeat_sends_no_packet_that_its_receiver_would_refuse() {
+    for (loss_recovery, expected) in [(LossRecovery::GoBackN, 100_000), (LossRecovery::SelectiveRepeat, SPAN)]
+    {
+        let config = Config { loss_recovery, ..Config::default() };
+        let mut sender = Sender::new(&config, 100_000_000, None, LINE, Time::ZERO);
+        let sent = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).count();
+        assert_eq!(sent, expected as usize);
+        let window = |packets: u32| Config { window: Bytes(u64::from(packets) * 1000), ..config.clone() };
+        assert!(window(SPAN).validate().is_ok());
+        assert_eq!(window(SPAN + 1).validate().is_ok(), loss_recovery == LossRecovery::GoBackN);
+    }
+}
+
+#[test]
+fn a_report_of_a_single_packet_means_nothing_to_go_back_n() {
+    let config = Config::default();
+    let mut sender = Sender::new(&config, 10_000, None, LINE, Time::ZERO);
+    assert_eq!(std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).count(), 10);
+    sender.receive(&config, Time::ZERO, &Ack { next: 0, kind: AckKind::Selective(3), is_cnp: false });
+    assert_eq!(sender.poll_transmit(&config, Time::ZERO), None);
+    sender.receive(&config, Time::ZERO, &Ack { next: 0, kind: AckKind::Nack, is_cnp: false });
+    let again = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).map(|data| data.psn);
+    assert_eq!(again.collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_receiver_keeps_a_bounded_number_of_packets_whatever_numbers_they_have(
+        numbers in proptest::collection::vec((any::<u32>(), 0..5_u8), 0..200),
+        loss_recovery in prop_oneof![Just(LossRecovery::GoBackN), Just(LossRecovery::SelectiveRepeat)],
+    ) {
+        let config = Config { loss_recovery, ..Config::default() };
+        let keeps_all = loss_recovery == LossRecovery::SelectiveRepeat;
+        let (mut receiver, mut kept, mut next, mut impossible) = (Receiver::default(), BTreeSet::new(), 0, 0);
+        for (number, kind) in numbers {
+            let psn = match kind {
+                0 => number,
+                1 => u32::MAX - number % 3,
+                2 => next + SPAN - 2 + number % 4,
+                3 => next,
+                _ => number % 100,
+            };
+            let data = Data { psn, payload: 1000, ..Data::default() };
+            let answer = receiver.receive(&config, Time::ZERO, &data, Arrival::default());
+            if keeps_all && psn.saturating_sub(next) >= SPAN {
+                impossible += 1;
+                prop_assert_eq!(answer, None);
+            } else if keeps_all || psn <= next {
+                kept.insert(psn);
+            }
+            while kept.contains(&next) {
+                next += 1;
+            }
+            prop_assert_eq!((receiver.delivered(), receiver.stats().impossible), (u64::from(next), impossible));
+            prop_assert!(receiver.heap_bytes() <= 4 * SPAN as usize / 8, "{} bytes", receiver.heap_bytes());
+        }
     }
 }

@@ -202,6 +202,47 @@ fn trimmed_values_are_avoided_by_the_choices_that_listen() {
     }
 }
 
+#[test]
+fn answers_to_packets_that_were_never_sent_change_nothing() {
+    let hostile = [
+        Answer { number: 40, entropy: 3, ..Answer::default() },
+        Answer { number: u32::MAX, cumulative: u32::MAX, bitmap: u64::MAX, entropy: 3, ..Answer::default() },
+        Answer { number: 40, entropy: 3, is_trimmed: true, ..Answer::default() },
+        Answer { number: 40, entropy: 3, is_marked: true, ..Answer::default() },
+        // The first packet was sent once, with one of eight entropy values.
+        Answer { number: 0, attempt: 1, entropy: 3, ..Answer::default() },
+        Answer { number: 0, entropy: 8, ..Answer::default() },
+    ];
+    for choice in [EntropyChoice::Bitmap, EntropyChoice::Reps, EntropyChoice::Mixed] {
+        let config = Config { entropy_choice: choice, window: 40, ..small() };
+        let first_packets = |answers: &[Answer]| {
+            let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 7);
+            let mut sent: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).collect();
+            answers.iter().for_each(|answer| sender.receive(&config, Time::ZERO, answer));
+            // All packets are overdue and sent again.
+            let late = Time::ZERO + Duration::from_secs(1);
+            sender.on_timeout(&config, late);
+            sent.extend(std::iter::from_fn(|| sender.poll_transmit(&config, late)));
+            sent
+        };
+        let expected = first_packets(&[]);
+        assert_eq!(expected.len(), 80);
+        for answer in hostile {
+            assert_eq!(first_packets(&[answer; 20]), expected, "{choice:?}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn repeated_answers_take_no_more_memory_than_the_packets_that_may_be_in_flight() {
+    let config = Config { entropy_choice: EntropyChoice::Mixed, ..small() };
+    let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 7);
+    assert!(sender.poll_transmit(&config, Time::ZERO).is_some());
+    let answer = Answer { number: 0, cumulative: 1, bitmap: 1, ..Answer::default() };
+    (0..200_000).for_each(|_| sender.receive(&config, Time::ZERO, &answer));
+    assert!(sender.heap_bytes() < 64 * 1024, "{} bytes", sender.heap_bytes());
+}
+
 fn any_fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         4 => Just(Arrives),

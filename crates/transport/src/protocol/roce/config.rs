@@ -12,6 +12,9 @@ use crate::protocol_config::{Idle, ProtocolConfig};
 /// Bytes of an IPv4, a UDP and a base transport header, and of the invariant CRC.
 const HEADERS: u32 = 20 + 8 + 12 + 4;
 
+/// The most packets from the first missing one on that a receiver with selective repeat keeps and a sender has in flight.
+pub(crate) const SPAN: u32 = 1 << 16;
+
 words! {
     /// How lost packets are repaired.
     pub enum LossRecovery {
@@ -145,6 +148,10 @@ impl ProtocolConfig for Config {
         check_ranges(self)?;
         let fits = self.window.0 == 0 || (u64::from(self.mtu)..=1 << 40).contains(&self.window.0);
         check(fits, "window", &self.window, "0 B, or one packet to 1 TB")?;
+        let is_kept = self.loss_recovery == LossRecovery::GoBackN
+            || self.window.0 <= u64::from(SPAN) * u64::from(self.mtu);
+        let most = format!("at most {SPAN} packets of `mtu` with selective repeat");
+        check(is_kept, "window", &self.window, &most)?;
         check(self.rto_low <= self.rto_high, "rto_low", &self.rto_low, "at most rto_high")
     }
 
@@ -158,5 +165,9 @@ impl ProtocolConfig for Config {
 
     fn without_marks(&self) -> Option<&'static str> {
         self.is_ecn_capable().then_some("DCQCN never reacts to a queue")
+    }
+
+    fn without_ecn(&self) -> Option<&'static str> {
+        (!self.is_ecn_capable()).then_some("transport.congestion_control is \"off\"")
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_units::Time;
 
-use super::config::{Config, LossRecovery};
+use super::config::{Config, LossRecovery, SPAN};
 use crate::arrivals::Arrivals;
 use crate::machine::Arrival;
 use crate::one_way::Receiving;
@@ -89,8 +89,13 @@ impl Receiving for Receiver {
 
     fn receive(&mut self, config: &Config, now: Time, data: &Data, arrival: Arrival) -> Option<Ack> {
         let is_marked = arrival.is_marked;
-        self.count(data, is_marked);
         let expected = self.arrivals.first_missing();
+        if data.psn.saturating_sub(expected) >= SPAN && config.loss_recovery == LossRecovery::SelectiveRepeat
+        {
+            self.stats.impossible += 1;
+            return None;
+        }
+        self.count(data, is_marked);
         let is_beyond = data.psn > expected;
         let keeps = !is_beyond || config.loss_recovery == LossRecovery::SelectiveRepeat;
         let is_new = keeps && self.arrivals.insert(data.psn);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use weft_units::{Duration, Rate, Time};
 
-use super::config::{Config, CongestionControl, LossRecovery};
+use super::config::{Config, CongestionControl, LossRecovery, SPAN};
 use super::dcqcn::Dcqcn;
 use super::receiver::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
@@ -45,12 +45,16 @@ impl Sender {
     /// limit.
     pub fn new(config: &Config, bytes: u64, window: Option<u64>, line: Rate, now: Time) -> Self {
         let (packets, last) = config.framing().numbered_packets(bytes);
-        let window = window.map_or(u64::from(u32::MAX), |bytes| (bytes / u64::from(config.mtu)).max(1));
+        let most = match config.loss_recovery {
+            LossRecovery::GoBackN => u32::MAX,
+            LossRecovery::SelectiveRepeat => SPAN,
+        };
+        let window = window.map_or(u64::from(most), |bytes| (bytes / u64::from(config.mtu)).max(1));
         Self {
             packets,
             last,
             earlier: VecDeque::new(),
-            window: u32::try_from(window).unwrap_or(u32::MAX),
+            window: u32::try_from(window).unwrap_or(most).min(most),
             fresh: 0,
             next: 0,
             arrived: Arrivals::default(),
@@ -158,7 +162,11 @@ impl Sending for Sender {
         match ack.kind {
             AckKind::Plain => {}
             AckKind::Nack => self.next = self.acknowledged(),
-            AckKind::Selective(psn) => self.select(psn),
+            AckKind::Selective(psn) if config.loss_recovery == LossRecovery::SelectiveRepeat => {
+                self.select(psn)
+            }
+            // Its receiver keeps nothing beyond the missing packet.
+            AckKind::Selective(_) => {}
         }
         if self.recovers_to.is_some_and(|end| self.acknowledged() >= end) {
             self.recovers_to = None;

@@ -71,6 +71,10 @@ impl ProtocolConfig for Config {
         false
     }
 
+    fn without_ecn(&self) -> Option<&'static str> {
+        Some("transport.protocol is \"udp\"")
+    }
+
     fn idle(&self) -> &'static [Idle] {
         IDLE
     }

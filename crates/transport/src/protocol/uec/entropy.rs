@@ -9,6 +9,8 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use weft_units::{Duration, Time, words};
 
+use super::config::SPAN;
+
 /// The largest penalty of [`Bitmap`], that of a timeout.
 const MOST: u8 = 15;
 /// Values that [`Reps`] keeps.
@@ -182,7 +184,8 @@ impl Bitmap {
 
 /// Values whose packets arrived without a mark, each for one more packet, and a [`Bitmap`] for all other packets.
 ///
-/// There are at most as many such values as packets were in flight at once.
+/// There are at most as many such values as packets were in flight at once, and never more than [`SPAN`], even if answers are
+/// repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixed {
     good: VecDeque<u16>,
@@ -199,7 +202,7 @@ impl Mixed {
     }
 
     pub fn learn(&mut self, value: u16, feedback: Feedback) {
-        if feedback == Feedback::Good {
+        if feedback == Feedback::Good && self.good.len() < SPAN as usize {
             self.good.push_back(value);
         }
         self.bitmap.learn(value, feedback);

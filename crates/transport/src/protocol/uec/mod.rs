@@ -145,6 +145,14 @@ impl Sender {
         self.cumulative + self.sent.len() as u32
     }
 
+    /// Whether `answer` may be to a packet that was sent: its number, its attempt and its entropy value were in use.
+    fn may_answer(&self, config: &Config, answer: &Answer) -> bool {
+        let sent = sent_at(&self.sent, self.cumulative, answer.number);
+        // Attempts count modulo 256.
+        let was_made = |sent: &Sent| sent.attempt.wrapping_sub(answer.attempt) < 128;
+        answer.number < self.next() && answer.entropy < config.entropies && sent.is_none_or(was_made)
+    }
+
     fn sent(&mut self, number: u32) -> Option<&mut Sent> {
         number.checked_sub(self.cumulative).and_then(|place| self.sent.get_mut(place as usize))
     }
@@ -244,6 +252,9 @@ impl Sending for Sender {
     }
 
     fn receive(&mut self, config: &Config, now: Time, answer: &Answer) {
+        if !self.may_answer(config, answer) {
+            return;
+        }
         let feedback = match (answer.is_trimmed, answer.is_marked) {
             (true, _) => Feedback::Trimmed,
             (_, true) => Feedback::Marked,

@@ -62,6 +62,8 @@ pub struct Receiver {
     first_transmissions: u32,
     out_of_order: u32,
     marks: u32,
+    /// Packets with a number that no sender gives.
+    impossible: u32,
     /// The entropy value of the next answer: answers take all paths in turn.
     path: u16,
     /// Whether an answer is wanted when no packet is missing any more.
@@ -81,6 +83,7 @@ impl Receiver {
             first_transmissions: 0,
             out_of_order: 0,
             marks: 0,
+            impossible: 0,
             path,
             is_asked: false,
         }
@@ -107,6 +110,7 @@ impl Receiving for Receiver {
         let Arrival { is_marked, is_trimmed } = arrival;
         let number = data.number;
         if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
+            self.impossible += 1;
             return None;
         }
         let is_new = !self.arrivals.contains(number);
@@ -164,6 +168,7 @@ impl Receiving for Receiver {
             first_transmissions_received: self.first_transmissions,
             out_of_order: self.out_of_order,
             ecn_marks: self.marks,
+            impossible: self.impossible,
             ..Stats::default()
         }
     }
@@ -270,5 +275,6 @@ mod tests {
             assert_eq!(receiver.receive(&config, Time::ZERO, &data(number), Arrival::default()), None);
         }
         assert_eq!((receiver.received_bytes(&config), receiver.heap_bytes()), (0, 0));
+        assert_eq!(receiver.stats().impossible, 3);
     }
 }
