@@ -208,6 +208,27 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
     assert api.Results(tmp_path / "out").flows().height > 0
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        ([], 130, "All runs were done: 4 runs in {out}. To see the results:\n  weft summary {out}"),
+        (["-q"], 0, "All runs were done: 4 runs in {out}."),
+        (["-q", "--capture", "l0->s0"], 130, "Stopped: 4 of 4 runs finished and kept in {out}. To resume:"),
+    ],
+)
+def test_ctrl_c_after_the_last_run_says_that_all_are_done(weft, tiny, tmp_path, monkeypatch, options, code, said):
+    execute = Scenario.execute
+
+    def interrupted(*args, **kwargs):
+        execute(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scenario, "execute", interrupted)
+    out = tmp_path / "out"
+    done = weft("run", tiny, "-o", out, *options)
+    assert (done.exit_code, said.format(out=out) in done.stderr) == (code, True), done.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small disk")
 def test_a_full_disk_leaves_what_is_finished_readable(tiny, tmp_path):
     small = tmp_path / "small"

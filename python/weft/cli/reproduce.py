@@ -77,7 +77,10 @@ def reproduce(
         try:
             outcome = found.run(folder, size, RunOptions(jobs, threads, feed, cluster))
         except KeyboardInterrupt:
-            there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
+            done = tracker.finished + tracker.skipped
+            there = f"{done} of {plural(runs, 'run')} finished and kept in {folder}"
+            if done == runs:
+                there = f"all runs were done ({plural(runs, 'run')} in {folder}), and their results were being read"
             shell.say(shell.stopped(there, again))
             raise typer.Exit(INTERRUPTED) from None
         except ClusterError as error:

@@ -132,8 +132,9 @@ def run(
                 cluster=cluster,
             )
         except KeyboardInterrupt:
-            shell.say(stopped(folder, again))
-            raise typer.Exit(INTERRUPTED) from None
+            shell.say(stopped(folder, again, shows=not quiet, captures=bool(captures)))
+            is_done = quiet and not captures and is_complete(folder)
+            raise typer.Exit(shell.OK if is_done else INTERRUPTED) from None
         except ClusterError as error:
             raise shell.fail(f"{error}{_kept(folder)}", completed(again), shell.FAILED) from None
         except OutputError as error:
@@ -238,17 +239,30 @@ def _show_table(results: Runs, baseline: str | None) -> list[str]:
     return [] if summary.baseline else results.schemes
 
 
-def stopped(folder: Path, again: str) -> str:
-    """The message after Ctrl-C: how many runs finished, and how to resume."""
+def stopped(folder: Path, again: str, *, shows: bool = True, captures: bool = False) -> str:
+    """The message after Ctrl-C: how many runs finished, and how to resume.
+
+    If all had, only what the command `shows` is left; `captures` may be left as well.
+    """
     counted = _finished(folder)
     if not counted:
         return shell.stopped("no run had finished", again)
+    if is_complete(folder) and not captures:
+        done = f"All runs were done: {plural(counted[1], 'run')} in {escape(str(folder))}."
+        see = escape(shell.typed("summary", folder))
+        return f"{done} To see the results:\n  [bold]{see}[/bold]" if shows else done
     return shell.stopped(f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}", again)
 
 
 def completed(again: str) -> str:
     """The hint after the loss of a cluster."""
     return f"{again}, to complete the directory; leave out --dask to use this machine"
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a result directory has all runs."""
+    counted = _finished(folder)
+    return counted is not None and counted[0] == counted[1]
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
