@@ -39,7 +39,8 @@ words! {
 params! {
     #[derive(Clone, Copy, Debug)]
     struct Config {
-        /// whether each switch has its own hash key; with a shared key, successive switches choose alike (polarization)
+        /// a hash key of its own for each switch, or one for all; with a shared key, successive switches choose alike
+        /// (polarization)
         hash_seed: HashSeed = HashSeed::PerSwitch;
     }
 }

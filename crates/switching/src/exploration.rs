@@ -88,13 +88,13 @@ params! {
         confirmed: Duration = Duration::from_secs(10);
         /// lifetime of a flow entry after a FIN or RST
         closing: Duration = Duration::from_secs(1);
-        /// where a flood goes: to all other switches, or, once it has come down a tier, only downwards
+        /// extent of a flood: all other switches, or, once it has come down a tier, only lower ones
         scope: Scope as "exploration" = Scope::Full;
         /// order in which the copies of a flood leave: random for each flood, or by port
         order: FloodOrder as "flood_order" = FloodOrder::Random;
         /// frames to an unknown station: flooded while a path is searched for, or dropped
         on_unknown: OnUnknown = OnUnknown::Flood;
-        /// whether a switch announces stations that are new at one of its host ports or have moved there
+        /// announcements of stations that are new at one of a switch's host ports or have moved there
         announce: Announce = Announce::On;
         /// floods per second that frames from one port may start, on average; the flood of a known station, or of a pair of
         /// stations, goes on without a limit
@@ -141,7 +141,7 @@ params! {
     /// frame to an unknown station would start a repair without an interval.
     #[derive(Clone, Copy, Debug)]
     pub struct Safeguards {
-        /// how long a source's broadcasts stay locked to a port
+        /// time for which a source's broadcasts stay locked to a port
         broadcast_lock: Duration = Duration::from_secs(1), in Duration::PICOSECOND..=Duration::MAX;
         /// minimum time between two repairs
         repair: Duration = Duration::from_secs(1), in Duration::PICOSECOND..=Duration::MAX;
@@ -151,9 +151,9 @@ params! {
         hops: u8 = 64, in 1..=u8::MAX;
         /// share of a host port's rate, in percent, that its flooded frames may take
         flood_share: u8 = 20, in 1..=100;
-        /// whether known groups leave only host ports with members or routers (IGMP and MLD): on, off
+        /// IGMP and MLD snooping: known groups leave only host ports with members or routers
         snooping: Snoop = Snoop::On;
-        /// how long a member of a group, a router and a querier are known without another message
+        /// time for which a member of a group, a router and a querier are known without another message
         membership: Duration = Duration::from_secs(260), in Duration::PICOSECOND..=Duration::MAX;
         /// maximum number of known groups
         groups: usize as "group_table" = 4_096;

@@ -59,7 +59,7 @@ params! {
     struct Config {
         /// scheme that forwards frames without a path of their own, with its defaults
         over: Under = Under::ArpPath;
-        /// how elephants are recognised: by TCP port range, by DSCP, or by bytes carried
+        /// criterion of elephants: TCP port range, DSCP, or bytes carried
         classifier: ClassifyBy = ClassifyBy::Ports;
         /// first port of the range
         first_port: u16 = 3500;

@@ -128,53 +128,53 @@ params! {
         initial_receive_window: Bytes = Bytes(65_535);
         /// maximum bytes sent and not yet acknowledged, whatever the windows allow
         send_buffer: Bytes = Bytes(4 << 20);
-        /// whether a connection queues at most two segments, or one millisecond of data at its pacing rate, at its own
-        /// host's interface (Linux: TCP small queues); needs `loss_recovery = "standard"`
+        /// limit of a connection's queue at its own host's interface: two segments, or one millisecond of data at its
+        /// pacing rate (Linux: TCP small queues); needs `loss_recovery = "standard"`
         small_queues: bool = true;
-        /// whether data segments are spaced at the pacing rate: the window per round-trip time, times 2 below half the
+        /// spacing of data segments at the pacing rate: the window per round-trip time, times 2 below half the
         /// slow-start threshold, otherwise times 1.2 (Linux: internal pacing); needs `loss_recovery = "standard"`
         pacing: bool = false;
         /// congestion control algorithm
         congestion_control: CongestionControl = CongestionControl::Cubic;
-        /// how the window grows with an ACK for several segments
+        /// window growth on an ACK for several segments
         window_growth: WindowGrowth = WindowGrowth::PerByte;
-        /// whether the window grows only while it is fully used (RFC 9438, section 5.8; Linux)
+        /// window growth only while the window is fully used (RFC 9438, section 5.8; Linux)
         window_validation: bool = true;
-        /// whether the window shrinks to `initial_window` after an idle time longer than the RTO (RFC 5681, section 4.1)
+        /// return of the window to `initial_window` after an idle time longer than the RTO (RFC 5681, section 4.1)
         restart_after_idle: bool = true;
-        /// how explicit congestion notification is used
+        /// use of explicit congestion notification
         ecn: EcnMode = EcnMode::Off;
         /// loss recovery algorithm
         loss_recovery: LossRecovery = LossRecovery::Standard;
         /// number of duplicate ACKs, or of segments reported above a hole, that indicate a loss
         dup_ack_threshold: u8 = 3, in 1..=u8::MAX;
-        /// whether each of the first duplicate ACKs releases a new segment (RFC 3042)
+        /// a new segment for each of the first duplicate ACKs (RFC 3042)
         limited_transmit: bool = true;
         /// selective acknowledgements (RFC 2018)
         sack: bool = true;
-        /// whether a receiver reports duplicates (RFC 2883)
+        /// reports of duplicates by the receiver (RFC 2883)
         dsack: bool = true;
-        /// whether losses are detected by time (RFC 8985, sections 5 and 6); needs `loss_recovery = "standard"`
+        /// loss detection by time (RFC 8985, sections 5 and 6); needs `loss_recovery = "standard"`
         rack: bool = true;
         // `TCP_TIMEOUT_MIN_US`, plus at HZ=250 on average 2 ms to the next tick and 2 ms of rounding.
-        /// how much later than in RFC 8985 the reordering timer expires (Linux: 2 ms plus the rest of two ticks)
+        /// extra time of the reordering timer beyond that of RFC 8985 (Linux: 2 ms plus the rest of two ticks)
         reorder_slack: Duration = Duration::from_ms(6);
-        /// whether the tail of a flight is probed (RFC 8985, section 7); needs `rack`
+        /// probes for the tail of a flight (RFC 8985, section 7); needs `rack`
         tail_loss_probe: bool = true;
-        /// whether spurious timeouts are detected (RFC 5682); needs `loss_recovery = "standard"`
+        /// detection of spurious timeouts (RFC 5682); needs `loss_recovery = "standard"`
         frto: bool = true;
-        /// whether a reduction is undone if it proves unnecessary: an original arrives late (RFC 3522, 4015), or all
-        /// retransmissions are reported as duplicates (RFC 3708); needs `dsack`
+        /// undoing of unnecessary reductions: an original arrives late (RFC 3522, 4015), or all retransmissions are
+        /// reported as duplicates (RFC 3708); needs `dsack`
         undo: bool = true;
-        /// whether the window shrinks gradually in recovery (RFC 6937), with `loss_recovery = "standard"`
+        /// gradual reduction of the window in recovery (RFC 6937), with `loss_recovery = "standard"`
         proportional_rate_reduction: bool = true;
-        /// whether segments carry timestamps (RFC 7323): 12 bytes each
+        /// timestamps in segments (RFC 7323): 12 bytes each
         timestamps: bool = true;
         /// tick of the timestamps
         timestamp_clock: TimestampClock = TimestampClock::Millisecond;
-        /// whether segments with old timestamps are refused (RFC 7323, section 5)
+        /// rejection of segments with old timestamps (RFC 7323, section 5)
         paws: bool = true;
-        /// where round-trip samples come from
+        /// source of round-trip samples
         rtt_source: RttSource = RttSource::SendTimes;
         /// value used for a sample of zero ticks; 0 s: such samples are ignored
         zero_rtt_sample: Duration = Duration::from_ms(1);
@@ -186,7 +186,7 @@ params! {
         min_rto: Duration = Duration::from_ms(200), in TIMES;
         /// the quantity that `min_rto` bounds from below
         rto_floor: RtoFloor = RtoFloor::Variance;
-        /// what the variance term of the timeout is made of
+        /// variance term of the timeout
         rto_variance: RtoVariance = RtoVariance::Peak;
         /// maximum RTO after backoff
         max_rto: Duration = Duration::from_secs(120), in TIMES;
@@ -202,24 +202,25 @@ params! {
         delayed_ack_timeout: Duration = Duration::from_ms(40), in TIMES;
         /// segments at the start of a connection that are acknowledged at once
         quick_acks: u8 = 16, in 0..=u8::MAX;
-        /// whether a partial segment waits for outstanding data to be acknowledged (RFC 896)
+        /// wait of a partial segment for the ACK of outstanding data (RFC 896)
         nagle: bool = true;
-        /// how long the side that closed first answers a repeated FIN
+        /// time for which the side that closed first answers a repeated FIN
         time_wait: Duration = Duration::from_secs(60);
         ..congestion: congestion::Parameters;
-        /// whether connections use Multipath TCP, and which additional subflows they open
+        /// Multipath TCP, and the additional subflows of a connection
         mptcp: Mptcp = Mptcp::Off;
         /// subflows of a connection with `mptcp = "ndiffports"`, including the first
         subflows: u8 = 4, in 1..=32;
         /// Multipath TCP version: 0 (RFC 6824) or 1 (RFC 8684)
         mptcp_version: u8 = 1, in 0..=1;
-        /// which subflow sends the next data
+        /// choice of the subflow that sends the next data
         mptcp_scheduler: MptcpScheduler = MptcpScheduler::LowestRtt;
         // Mainline Linux has no coupled controller.
-        /// how the windows of the subflows are coupled
+        /// coupling of the subflows' windows
         mptcp_congestion: MptcpCongestion = MptcpCongestion::Uncoupled;
-        /// how many checks of a stalled connection a subflow may pass without receiving anything; with one more it is
-        /// stale: it gets no new data, and its data is also reinjected on the others (Linux: `stale_loss_cnt`); 0: never
+        /// number of checks of a stalled connection that a subflow may pass without receiving anything; with one more
+        /// it is stale: it gets no new data, and its data is also reinjected on the others (Linux: `stale_loss_cnt`);
+        /// 0: never
         mptcp_stale_loss_count: u8 = 4, in 0..=u8::MAX;
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
         "connections",
         Kind::Word(Reuse::WORDS),
         "per-message",
-        "whether messages between two ranks share a connection that stays open",
+        "connections between ranks: one for each message, or one that stays open for all messages of a pair",
     ),
 ];
 

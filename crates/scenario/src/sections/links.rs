@@ -45,7 +45,7 @@ pub(crate) const LINK_KEYS: &[Key] = &[
 ];
 
 const QUEUES_KEYS: &[Key] = &[
-    key("scheduler", Kind::Word(Scheduler::WORDS), "strict-priority", "which queue sends next"),
+    key("scheduler", Kind::Word(Scheduler::WORDS), "strict-priority", "choice of the queue that sends next"),
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 

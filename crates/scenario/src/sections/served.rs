@@ -17,7 +17,7 @@ pub(crate) const RED_KEYS: &[Key] = &[
         "at",
         Kind::Word(MarkAt::WORDS),
         "enqueue",
-        "when a packet is marked: by the queue that it finds, or that it leaves",
+        "moment of marking: by the queue that a packet finds, or that it leaves",
     ),
 ];
 

@@ -1,7 +1,5 @@
 //! Warnings of keys that another key leaves without effect.
 
-use weft_fabric::{Fabric, Link};
-use weft_transport::Protocol;
 use weft_units::ParamValue;
 
 use crate::settings::Settings;
@@ -44,25 +42,8 @@ fn warning(settings: &Settings, keys: &[&str], decides: &str, value: &str, advic
     Some(format!("{} {verb} no effect while {decides} is \"{value}\"{advice}", given.join(", ")))
 }
 
-/// Warns of ports that trim, and packets that they drop.
-pub(super) fn untrimmed(fabric: &Fabric, settings: &Settings) -> Option<String> {
-    let any = |has: fn(&Link) -> bool| fabric.links().iter().any(has);
-    let is_idle = any(|link| link.queue.trim_queue.is_some()) && !any(|link| link.queue.trim);
-    if is_idle && !sweeps(settings, "", "fabric.trim") {
-        return Some("`trim_queue` has no effect without `trim`: set trim = true".to_owned());
-    }
-    let is_tcp =
-        settings.transport.protocol.tcp().is_some() && !sweeps(settings, "fabric", "transport.protocol");
-    (is_tcp && any(|link| link.queue.trim)).then(|| {
-        let others = Protocol::quoted(|config| config.takes_trimmed());
-        format!(
-            "`trim` has no effect while transport.protocol is \"tcp\", whose packets are dropped, not cut: set it to {others}"
-        )
-    })
-}
-
 /// Whether the sweep changes this key, alone or with its whole section, but not with `own`, the section of the idle key.
-fn sweeps(settings: &Settings, own: &str, key: &str) -> bool {
+pub(super) fn sweeps(settings: &Settings, own: &str, key: &str) -> bool {
     let section = key.split('.').next().filter(|section| *section != own);
     settings.swept.iter().any(|swept| swept == key || Some(swept.as_str()) == section)
 }

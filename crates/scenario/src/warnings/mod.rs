@@ -10,8 +10,10 @@ use weft_units::{NodeId, Time};
 
 mod cold_start;
 mod keys;
+mod marks;
 mod more;
 mod pfc;
+mod queues;
 mod timeout;
 
 use crate::change::Event;
@@ -33,7 +35,8 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
-    warnings.extend(keys::untrimmed(fabric, settings));
+    warnings.extend(queues::idle(fabric, settings));
+    warnings.extend(marks::missing(fabric, settings));
     warnings.extend(pfc::all(fabric, traffic, settings));
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));

@@ -1,6 +1,6 @@
 //! Warnings of priority flow control that does not protect the flows.
 
-use weft_fabric::{Fabric, JUMBO, class_of};
+use weft_fabric::{Fabric, JUMBO, Limit, class_of};
 use weft_traffic::Traffic;
 use weft_units::{Bytes, LinkId};
 
@@ -13,7 +13,24 @@ pub(super) fn all(fabric: &Fabric, traffic: &Traffic, settings: &Settings) -> Ve
     if !fabric.uses_pfc() {
         return Vec::new();
     }
-    small(fabric, settings).into_iter().chain(unprotected(fabric, traffic)).collect()
+    let own = [never(fabric), small(fabric, settings), unprotected(fabric, traffic)];
+    own.into_iter().flatten().collect()
+}
+
+/// Warns of links that are never paused, because their threshold follows from a queue without a limit.
+fn never(fabric: &Fabric) -> Option<String> {
+    let is_never_paused = |id: &LinkId| {
+        let queue = &fabric.link(*id).queue;
+        let follows = queue.pfc.is_some_and(|pfc| pfc.xoff.is_none()) && fabric.buffer().is_none();
+        follows && queue.limit == Limit::Unlimited && fabric.thresholds(*id).is_some()
+    };
+    let mut links = (0..fabric.links().len() as u32).map(LinkId).filter(is_never_paused);
+    let id = links.next()?;
+    Some(format!(
+        "PFC never pauses link {}{}: its `queue` is unlimited, and pfc.xoff follows from it; set pfc.xoff, such as \"100 kB\"",
+        fabric.link_label(id),
+        and_more(links.count()),
+    ))
 }
 
 /// Warns of less headroom than packets may need that arrive after a pause.

@@ -20,11 +20,11 @@ name = "ecmp"
 duration = "100 ms"
 "#;
 
-fn no_files(path: &str) -> Result<Vec<u8>, String> {
+pub fn no_files(path: &str) -> Result<Vec<u8>, String> {
     Err(format!("{path} is not expected to be read"))
 }
 
-fn scenario(more: &str, sets: &[&str]) -> Scenario {
+pub fn scenario(more: &str, sets: &[&str]) -> Scenario {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     Scenario::parse_with(&format!("{GOOD}{more}"), "dir/good.toml", &sets)
         .unwrap_or_else(|error| panic!("{error}"))
@@ -193,7 +193,10 @@ fn keys_that_another_key_leaves_without_effect_are_warned_of() {
     let of = |given: &str, sets: &[&str]| {
         let more = ["fabric.ecn_threshold=100 kB", "fabric.rate=400 Gbps", "traffic.load=0.1"];
         let scenario = scenario(given, &[&more[..], sets].concat());
-        scenario.check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+        let mut warnings = scenario.check(&no_files).unwrap_or_else(|error| panic!("{error}"));
+        // Some of the protocols have no use for the threshold.
+        warnings.retain(|warning| !warning.contains("no packet is ECN-capable"));
+        warnings
     };
     let trim = "fabric.trim=true";
     let two = "fabric.queues={ weights = [1, 1] }";
@@ -404,7 +407,7 @@ fn flow_control_that_protects_nothing_is_a_warning() {
 #[test]
 fn a_timeout_that_queues_outlast_is_a_warning() {
     let of = |sets: &[&str]| {
-        let uec = ["transport.protocol=uec", "fabric.ecn_threshold=100 kB"];
+        let uec = ["transport.protocol=uec", "fabric.ecn_threshold=50 kB"];
         scenario("", &[&uec[..], sets].concat()).check(&no_files).unwrap_or_else(|error| panic!("{error}"))
     };
     // Six links of 1 us and 4198 B at 1 Gbps, and back with 84 B; a queue of 100 kB takes 800 us.

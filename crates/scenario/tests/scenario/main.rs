@@ -8,6 +8,7 @@ mod expansion;
 mod export;
 mod fabric_files;
 mod overload;
+mod ports;
 mod random_input;
 mod schema;
 mod starters;

@@ -78,3 +78,27 @@ fn schemes_profiles_and_distributions_are_listed() {
         assert!(text.contains(&format!("\"{name}\"")), "{name}");
     }
 }
+
+#[test]
+fn every_description_is_a_noun_phrase() {
+    fn descriptions<'a>(schema: &'a Json, all: &mut Vec<&'a str>) {
+        match schema {
+            Json::Object(map) => {
+                all.extend(map.get("description").and_then(Json::as_str));
+                map.values().for_each(|value| descriptions(value, all));
+            }
+            Json::Array(list) => list.iter().for_each(|value| descriptions(value, all)),
+            _ => {}
+        }
+    }
+    let schema = serde_json::to_value(schema(&Schemes::default())).unwrap();
+    let mut all = Vec::new();
+    descriptions(&schema, &mut all);
+    assert!(all.len() > 200, "{}", all.len());
+    let clauses = ["what", "whether", "how", "when", "where", "which", "who", "by how", "see"];
+    let is_clause = |text: &&&str| {
+        let text = text.to_lowercase();
+        clauses.iter().any(|word| text.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')))
+    };
+    assert_eq!(all.iter().filter(is_clause).collect::<Vec<_>>(), [""; 0].iter().collect::<Vec<_>>());
+}

@@ -27,9 +27,9 @@ params! {
         c: f64 as "cubic_c" = 410.0 / 1024.0, in (Excluded(0.0), Unbounded);
         /// CUBIC's multiplicative decrease
         beta: f64 as "cubic_beta" = 717.0 / 1024.0, in (Excluded(0.0), Excluded(1.0));
-        /// whether CUBIC yields to newer flows (RFC 9438, section 4.7)
+        /// fast convergence: CUBIC yields to newer flows (RFC 9438, section 4.7)
         fast_convergence: bool as "cubic_fast_convergence" = true;
-        /// whether CUBIC is never slower than Reno (RFC 9438, section 4.3)
+        /// Reno-friendly region: CUBIC is never slower than Reno (RFC 9438, section 4.3)
         reno_friendly: bool as "cubic_reno_friendly" = true;
         /// before its first loss, CUBIC adds at least one segment for this many acknowledged
         count_clamp: u32 as "cubic_count_clamp" = 20, in 0..=u32::MAX;

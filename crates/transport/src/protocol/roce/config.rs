@@ -43,51 +43,51 @@ params! {
     pub struct Config {
         /// payload bytes of a full packet
         mtu: u16 = 1000, in 1..=65_000, unit "bytes";
-        /// how lost packets are repaired
+        /// recovery of lost packets
         loss_recovery: LossRecovery = LossRecovery::GoBackN;
-        /// the most bytes of payload in flight; 0 B: no limit with go-back-N, the product of the link's rate and the path's
-        /// empty round trip with selective repeat
+        /// maximum bytes of payload in flight; 0 B: no limit with go-back-N, the product of the link's rate and the
+        /// path's empty round trip with selective repeat
         window: Bytes = Bytes(0);
         /// packets in order for each acknowledgement
         ack_every: u8 = 1, in 1..=64, unit "packets";
-        /// how long the receiver waits before it reports the same missing packet again
+        /// minimum time between two reports of the same missing packet
         nack_interval: Duration = Duration::from_us(4), in Duration::ZERO..=Duration::from_secs(60);
-        /// with go-back-N, how long the sender waits for an acknowledgement
+        /// time for which the sender waits for an acknowledgement, with go-back-N
         retransmission_timeout: Duration = Duration::from_ms(4), in TIMES;
-        /// with selective repeat, how long it waits while at most `rto_low_packets` are in flight
+        /// timeout with selective repeat while at most `rto_low_packets` are in flight
         rto_low: Duration = Duration::from_us(100), in TIMES;
-        /// with selective repeat, how long it waits while more are in flight
+        /// timeout with selective repeat while more are in flight
         rto_high: Duration = Duration::from_us(320), in TIMES;
-        /// see `rto_low`
+        /// number of packets in flight up to which `rto_low` applies
         rto_low_packets: u32 = 3, in 0..=u32::MAX;
-        /// how the sender adapts its rate
+        /// adaptation of the sender's rate
         congestion_control: CongestionControl = CongestionControl::Dcqcn;
-        /// the shortest time between two congestion notifications of a receiver for a sender; 0 s: each marked packet
+        /// minimum time between two congestion notifications of a receiver for a sender; 0 s: each marked packet
         /// notifies
         cnp_interval: Duration = Duration::ZERO, in Duration::ZERO..=Duration::from_secs(60);
-        /// whether a packet out of order causes a notification, too
+        /// notifications for packets out of order, too
         cnp_on_out_of_order: bool = true;
         /// the share of its rate that remains to a sender on its first notification, before the decrease
         rate_on_first_cnp: f64 = 1.0, in (Excluded(0.0), Included(1.0));
         /// the gain g of alpha, the estimate of congestion
         alpha_gain: f64 = 1.0 / 256.0, in (Excluded(0.0), Included(1.0));
-        /// how often alpha is updated
+        /// interval of updates of alpha
         alpha_interval: Duration = Duration::from_us(1), in TIMES;
-        /// how often the rate may decrease
+        /// minimum interval of decreases of the rate
         decrease_interval: Duration = Duration::from_us(4), in TIMES;
-        /// how often the rate increases
+        /// interval of increases of the rate
         increase_interval: Duration = Duration::from_us(300), in TIMES;
         /// the rate also increases each time this much was sent; 0 B: it does not
         increase_bytes: Bytes = Bytes(0);
         /// increases that only halve the distance to the target rate, before the target itself increases
         fast_recovery_times: u32 = 1, in 0..=u32::MAX;
-        /// by how much the target rate increases after that
+        /// increase of the target rate after that
         additive_increase: Rate = Rate::from_bps(40_000_000), in RATES;
-        /// by how much it increases from the second of those increases on
+        /// increase of the target rate from the second of those increases on
         hyper_increase: Rate = Rate::from_bps(100_000_000), in RATES;
         /// the rate below which no sender decreases
         min_rate: Rate = Rate::from_bps(100_000_000), in RATES;
-        /// whether a decrease before the first increase lowers the target rate, too
+        /// lowering of the target rate by a decrease before the first increase, too
         clamp_target_rate: bool = false;
     }
 }

@@ -29,13 +29,13 @@ params! {
         payload: u16 = 1472, in 1..=65_000, unit "bytes";
         /// bits of payload per second while the source sends
         rate: Rate = Rate::from_bps(100_000_000), in Rate::from_bps(1_000)..=Rate::from_gbps(100_000);
-        /// when it sends
+        /// activity of the source: always, or on and off
         pattern: Pattern = Pattern::Constant;
-        /// with `pattern = "on-off"`, the mean time for which it sends
+        /// mean time of sending with `pattern = "on-off"`
         mean_on: Duration = Duration::from_ms(1), in TIMES;
         /// with `pattern = "on-off"`, the mean time for which it does not
         mean_off: Duration = Duration::from_ms(1), in TIMES;
-        /// how long after its last datagram a flow ends of which some are missing
+        /// time from the last datagram to the end of a flow with missing datagrams
         linger: Duration = Duration::from_ms(100), in TIMES;
     }
 }

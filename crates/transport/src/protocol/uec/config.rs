@@ -5,13 +5,10 @@ use std::ops::RangeInclusive;
 use weft_units::{Bytes, Duration, Rate, params, words};
 
 use super::entropy::EntropyChoice;
+use super::span::SPAN;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
 use crate::protocol_config::{FirstWindow, FixedTimeout, Idle, PathChoice, ProtocolConfig};
-
-/// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
-/// bit for each.
-pub(crate) const SPAN: u32 = 1 << 14;
 
 words! {
     /// How the window changes.
@@ -31,7 +28,7 @@ params! {
         mtu: u16 = 4096, in 64..=9_000;
         /// header bytes between UDP and the payload
         header: u16 = 36, in 0..=200;
-        /// how the window changes
+        /// congestion control
         congestion: Congestion = Congestion::Nscc;
         /// the window in packets with fixed windows
         window: u32 = 50, in 1..=SPAN;
@@ -45,7 +42,7 @@ params! {
         target_delay: Option<Duration> = None, in TIMES;
         /// number of entropy values
         entropies: u16 = 64, in 1..=16_384;
-        /// how they are chosen
+        /// choice of entropy values
         entropy_choice: EntropyChoice = EntropyChoice::Mixed;
         /// a receiver answers when this many bytes have arrived; with 0 B, it answers every packet
         ack_bytes: Bytes = Bytes(16_384), in Bytes(0)..=Bytes(1 << 20);

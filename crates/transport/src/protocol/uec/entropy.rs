@@ -9,7 +9,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use weft_units::{Duration, Time, words};
 
-use super::config::SPAN;
+use super::span::SPAN;
 
 /// The largest penalty of [`Bitmap`], that of a timeout.
 const MOST: u8 = 15;

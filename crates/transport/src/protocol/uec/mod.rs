@@ -11,6 +11,7 @@
 mod config;
 mod entropy;
 mod receiver;
+mod span;
 mod window;
 
 use std::cmp::Reverse;
@@ -22,11 +23,11 @@ use crate::arrivals::Arrivals;
 use crate::one_way::Sending;
 use crate::protocol_config::ProtocolConfig as _;
 use crate::stats::Stats;
-use config::SPAN;
 pub use config::{Config, Congestion};
 pub use entropy::EntropyChoice;
 use entropy::{Entropies, Feedback};
 pub use receiver::{Answer, Data, Receiver};
+use span::SPAN;
 use window::{Signal, Window};
 
 /// The known state of a packet that was sent.

@@ -2,7 +2,8 @@
 
 use weft_units::Time;
 
-use super::config::{Config, SPAN};
+use super::config::Config;
+use super::span::SPAN;
 use crate::arrivals::Arrivals;
 use crate::machine::Arrival;
 use crate::one_way::Receiving;

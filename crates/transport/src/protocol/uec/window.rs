@@ -89,7 +89,7 @@ impl Window {
 
 /// The window by network-signalled congestion control, in bytes, and the state from which it is computed.
 ///
-/// Counts of bytes have 32 bits and saturate at 4 GB. A sender has at most [`SPAN`](super::config::SPAN) packets in flight,
+/// Counts of bytes have 32 bits and saturate at 4 GB. A sender has at most [`SPAN`](super::span::SPAN) packets in flight,
 /// less than 0.2 GB, so a window of 4 GB and a larger one are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Nscc {
