@@ -151,7 +151,7 @@ params! {
         hops: u8 = 64, in 1..=u8::MAX;
         /// share of a host port's rate, in percent, that its flooded frames may take
         flood_share: u8 = 20, in 1..=100;
-        /// IGMP and MLD snooping: known groups leave only host ports with members or routers
+        /// IGMP and MLD snooping (on, off): known groups leave only host ports with members or routers
         snooping: Snoop = Snoop::On;
         /// time for which a member of a group, a router and a querier are known without another message
         membership: Duration = Duration::from_secs(260), in Duration::PICOSECOND..=Duration::MAX;
