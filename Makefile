@@ -33,7 +33,8 @@ LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPP
 	test-computing test-waiting test-crates test-daemons test-networks test-commands \
 	format bench bench-htsim bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
 	parity deb deb-weft wheel sdist check-wheel project \
-	ns3 mptcp frr captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
+	ns3 mptcp frr captures system system-bpf system-bench system-emulation system-install system-kernel system-oracles system-test \
+	test-kernel clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -62,6 +63,9 @@ system-bench: ## install tools for benchmarks of the Linux switch
 
 system-install: ## install tools that make a bare Debian, to check packages in
 	@sh scripts/install-system.sh install
+
+system-kernel: ## install a virtual machine for tests that need other kernels
+	@sh scripts/install-system.sh kernel
 
 system-oracles: ## install tshark, systemd-analyze and promtool for tests
 	@sh scripts/install-system.sh oracles
@@ -133,7 +137,7 @@ test-crates: $(VENV)/.test | system-oracles
 	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
 test-daemons: $(VENV)/.test
-	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 6 $(NEEDS)
+	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --skip daemons::devices --test-threads 6 $(NEEDS)
 
 test-networks: $(VENV)/.test | system-test
 	$(PYTHON) -m pytest tests/python/parity
@@ -229,6 +233,10 @@ fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs cargo
 
 conformance: | system system-bpf ## compare the eBPF program with the state machine over a million steps (root; minutes)
 	WEFT_CONFORMANCE_STEPS=1000000 cargo test --release -p weft-switchd --test switchd conformance -- --include-ignored --nocapture
+
+test-kernel: | system system-bpf system-kernel ## tests of the Linux switch that need a kernel with 802.1Q, bonds and netem, in a virtual machine (5 minutes; TESTS=daemons:: for all of the daemon)
+	$(LINTED) cargo build --package weft-switchd --bins --tests --quiet
+	sh scripts/virtual-machine.sh sh scripts/kernel-tests.sh $(or $(TESTS),daemons::devices)
 
 test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the long Python tests that `make test` skips (root; 10 minutes)
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs missing system packages: `build` for compiler, Python and Rust, `bpf` for the eBPF compiler, `emulation` for
 # Mininet, Open vSwitch and the tools of emulations and their tests, `bench` for benchmarks of the Linux switch, `oracles`
-# for reference tools of tests (tshark, systemd-analyze, promtool), `install` for tools that make a bare Debian, `test` for
-# a browser, groff and FRR.
+# for reference tools of tests (tshark, systemd-analyze, promtool), `install` for tools that make a bare Debian, `kernel` for
+# a virtual machine, `test` for a browser, groff and FRR.
 # Debian and Ubuntu; on other systems it lists the packages to install.
 set -eu
 
@@ -163,6 +163,15 @@ install)
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     ;;
+kernel)
+    missing=""
+    command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
+    command -v busybox >/dev/null || missing="$missing busybox-static"
+    [ -x /sbin/modprobe ] || [ -x /usr/sbin/modprobe ] || missing="$missing kmod"
+    command -v xz >/dev/null || missing="$missing xz-utils"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    ;;
 test)
     command -v groff >/dev/null || apt_install groff-base
     install_frr
@@ -173,7 +182,7 @@ test)
         command -v chromium-browser >/dev/null || apt_install $browser
     ;;
 *)
-    echo "usage: $0 build|bpf|emulation|bench|oracles|install|test" >&2
+    echo "usage: $0 build|bpf|emulation|bench|oracles|install|kernel|test" >&2
     exit 2
     ;;
 esac
