@@ -7,10 +7,11 @@
 
 #include "arp_path.h"
 #include "flow_hash.h"
+#include "router.h"
 
 struct route {
 	__u32 count;
-	__u8 ports[MAX_PORTS]; /* in their order */
+	__u8 ports[MAX_PORTS]; /* in their order; several times: a greater share */
 };
 
 struct {
@@ -84,6 +85,15 @@ static __always_inline int receive_routed(struct __sk_buff *skb, const bool spra
 
 	if (!f)
 		return TC_ACT_SHOT;
+	if (settings.has_router && !is_control(f))
+		switch (route_message(skb, f)) {
+		case IS_PASSED:
+			return consume(TC_ACT_OK);
+		case IS_REFUSED:
+			return drop(f, UNTRUSTED);
+		case IS_LIMITED:
+			return drop(f, RATE_LIMITED);
+		}
 	if (!is_routed(f))
 		return then_tell(skb, f, receive(skb, f));
 	refused = learn_source(skb, f);

@@ -51,7 +51,8 @@ struct settings {
 	__u8 floods_unknown;  /* whether a frame to an unknown station is flooded instead of dropped */
 	__u8 announces;       /* whether a new station on a port is announced to the other switches */
 	__u8 snoops;          /* whether IGMP and MLD are read */
-	__u8 reserved[3];
+	__u8 has_router;      /* whether messages of a routing daemon are passed to the machine */
+	__u8 reserved[2];
 };
 
 const volatile struct settings settings = {};

@@ -69,7 +69,7 @@ mod tests {
     const HEADERS: [&str; 6] = ["tfe.h", "flooding.h", "routes.h", "steer.h", "tag_forward.h", "own.h"];
 
     /// Maps that Rust opens, with the key and value types that Rust assumes; ring buffers have neither.
-    const MAPS: [(&str, &str, &str); 28] = [
+    const MAPS: [(&str, &str, &str); 30] = [
         ("carried", "struct flow", "struct load"),
         ("counters", "__u32", "struct counters"),
         ("current", "__u32", "__u32"),
@@ -85,7 +85,9 @@ mod tests {
         ("members", "__u64", "struct members"),
         ("misses", "", ""),
         ("moves", "__u64", "struct move"),
+        ("own_macs", "__u64", "__u32"),
         ("paths", "struct flow", "struct path"),
+        ("peers", "__u32", "struct peer"),
         ("port_counters", "__u32", "struct port_counters"),
         ("ports", "__u32", "struct port"),
         ("repairs", "__u64", "__u64"),

@@ -7,10 +7,11 @@ use weft_switching::exploration::Exploration;
 use weft_switching::port_limits::ps_per_byte;
 use weft_switching::tag_forward;
 use weft_units::{PortId, Rate};
+use weft_wire::Mac;
 
 use crate::counters::{Counters, Counts, PortCounts};
 use crate::error::PlaneError;
-use crate::layout::{Event, Limits, MAX_PORTS, Port, Settings};
+use crate::layout::{Event, Limits, MAX_PORTS, Peer, Port, Settings};
 use crate::loading;
 use crate::mode::Mode;
 use crate::names::map_in_kernel;
@@ -136,6 +137,15 @@ impl Plane {
             return Ok(());
         }
         Ok(Array::try_from(self.map_mut("limits")?)?.set(number.0.into(), Limits::default(), 0)?)
+    }
+
+    /// Sets the address of the machine at the other end of a port's link; zero: none.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; only modes with routes have peers.
+    pub fn set_peer(&mut self, number: PortId, peer: Mac) -> Result<()> {
+        let peer = Peer { address: peer.bits(), ..Peer::default() };
+        Ok(Array::try_from(self.map_mut("peers")?)?.set(number.0.into(), peer, 0)?)
     }
 
     /// Assigns an interface to a port; with `None`, its frames are dropped.

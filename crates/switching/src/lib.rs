@@ -12,7 +12,8 @@
 //! [`exploring`], [`hello`] and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a
 //! simulation can run. The command line, the scenario schema and the documentation read the list. Schemes of hosts are in
 //! [`host`]. For real networks alone: [`loop_guard`], since the cables of a simulated fabric are known, [`reachability`], by
-//! which switches learn which of their routes work, and [`hello_loss`], by which they find links that lose frames.
+//! which switches learn which of their routes work, [`hello_loss`], by which they find links that lose frames, and
+//! [`routing_message`] and [`leaf_routes`], for a routing daemon on the same machine.
 
 mod action;
 mod actions;
@@ -49,6 +50,7 @@ pub mod hello_loss;
 pub mod host;
 pub mod hula;
 mod index;
+pub mod leaf_routes;
 mod least_loaded;
 pub mod letflow;
 mod link_load;
@@ -65,6 +67,7 @@ mod reception;
 mod recovery;
 mod registry;
 pub mod routed;
+pub mod routing_message;
 mod rule_table;
 pub mod single_path;
 mod slot;

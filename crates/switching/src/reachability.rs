@@ -12,6 +12,9 @@
 //!
 //! If no next hop counts, all of them are used: the switch drops no frame because of what others say.
 //!
+//! Where a routing protocol finds the routes ([`crate::leaf_routes`]), they change while they are in use, and freedom from
+//! loops is the protocol's: announcements still only remove next hops.
+//!
 //! A port that has led nowhere or to no switch reaches nothing until its new neighbour has said what it reaches: a switch
 //! that is starting gets frames for what it already reaches.
 
@@ -48,6 +51,8 @@ struct Route {
     unreached: PortBits,
     /// The next hops as last reported by [`Reachability::settle`].
     reported: PortBits,
+    /// Whether they must be reported again: shares of theirs have changed.
+    is_stale: bool,
 }
 
 /// What the neighbour of a port has said.
@@ -115,7 +120,7 @@ impl Reachability {
         let route = |(station, ports): (Mac, PortBits)| {
             let left = in_use(station).filter(|left| *left & !ports == 0);
             let unreached = left.map_or(PortBits::MAX, |left| ports & !left);
-            Route { station, ports, unreached, reported: left.unwrap_or(ports) }
+            Route { station, ports, unreached, reported: left.unwrap_or(ports), is_stale: false }
         };
         self.routes = routes.into_iter().map(route).collect();
         self.routes.sort_unstable_by_key(|route| route.station);
@@ -125,6 +130,17 @@ impl Reachability {
             }
         }
         self.is_unsettled = true;
+    }
+
+    /// Gives some of the stations other next hops, or other shares of them; a station without a route is ignored.
+    pub fn change_routes(&mut self, routes: impl IntoIterator<Item = (Mac, PortBits)>) {
+        for (station, ports) in routes {
+            let Ok(at) = self.routes.binary_search_by_key(&station, |route| route.station) else { continue };
+            let route = &mut self.routes[at];
+            self.news |= ports & !route.ports;
+            (route.ports, route.is_stale) = (ports, true);
+            self.is_unsettled = true;
+        }
     }
 
     /// The ports are in this state. A port that leads to no switch any more reaches nothing.
@@ -202,7 +218,7 @@ impl Reachability {
         for route in &mut self.routes {
             let count = route.ports & (hosts | !route.unreached);
             let next_hops = if count & up == 0 { route.ports } else { count };
-            if next_hops != route.reported {
+            if std::mem::take(&mut route.is_stale) || next_hops != route.reported {
                 route.reported = next_hops;
                 changed.push((route.station, next_hops));
             }
@@ -229,6 +245,11 @@ impl Reachability {
     /// The stations, and the next hops that [`Reachability::settle`] last reported.
     pub fn routes(&self) -> impl Iterator<Item = (Mac, PortBits)> {
         self.routes.iter().map(|route| (route.station, route.reported))
+    }
+
+    /// The same, with all next hops of the routes.
+    pub fn all_routes(&self) -> impl ExactSizeIterator<Item = (Mac, PortBits, PortBits)> {
+        self.routes.iter().map(|route| (route.station, route.reported, route.ports))
     }
 
     /// The number of stations that the neighbour of a port with a carrier does not reach, though the port is a next hop
@@ -339,6 +360,28 @@ mod tests {
         assert_eq!(routes(&mut leaf), [0b100, UPLINKS]);
         leaf.hear(PortId(1), says(&[]));
         assert_eq!(routes(&mut leaf), [UPLINKS, 0b010], "the other has not spoken yet");
+    }
+
+    #[test]
+    fn what_neighbours_have_said_applies_to_next_hops_that_a_route_gains() {
+        let mut leaf = leaf();
+        leaf.hear(PortId(1), says(&[2]));
+        leaf.trust(PortId(2));
+        leaf.change_routes([(Mac::of_host(2), 0), (Mac::of_host(9), UPLINKS)]);
+        assert_eq!(routes(&mut leaf), [1, 0, UPLINKS], "no next hop, and no new station");
+        assert!(leaf.parts()[0].names(Mac::of_host(2)), "others hear of it");
+        leaf.change_routes([(Mac::of_host(2), 0b010), (Mac::of_host(3), UPLINKS)]);
+        let settled = leaf.settle();
+        assert_eq!(
+            settled.routes,
+            [(Mac::of_host(2), 0b010), (Mac::of_host(3), UPLINKS)],
+            "shares may have changed"
+        );
+        assert!(leaf.parts()[0].names(Mac::of_host(2)), "the only next hop does not reach it, but is used");
+        leaf.change_routes([(Mac::of_host(2), UPLINKS)]);
+        assert_eq!(routes(&mut leaf), [1, 0b100, UPLINKS]);
+        assert!(!leaf.parts()[0].names(Mac::of_host(2)));
+        assert_eq!(leaf.settle(), Settled::default());
     }
 
     #[test]

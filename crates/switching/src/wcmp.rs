@@ -213,6 +213,22 @@ impl Groups {
     }
 }
 
+/// The entries of a group with these weights, at most `most`, or one for each port: shares as exact as that allows.
+pub fn entries(group: Vec<(PortId, u64)>, most: usize) -> Vec<PortId> {
+    let group = simplest(group.into_iter().filter(|(_, weight)| *weight > 0).collect());
+    let weights: Vec<u64> = group.iter().map(|(_, weight)| *weight).collect();
+    let most = most.max(group.len()) as u64;
+    let mut excess = 1.0;
+    let counts = loop {
+        match reduce(&weights, excess, most) {
+            Some(counts) if counts.iter().sum::<u64>() <= most => break counts,
+            _ => excess *= 1.05,
+        }
+    };
+    let all = group.iter().zip(counts);
+    all.flat_map(|((port, _), count)| std::iter::repeat_n(*port, count as usize)).collect()
+}
+
 /// These ratios in the smallest integers.
 fn simplest(mut group: Vec<(PortId, u64)>) -> Vec<(PortId, u64)> {
     let divisor = group.iter().fold(0, |divisor, (_, weight)| gcd(divisor, *weight)).max(1);
@@ -254,6 +270,25 @@ fn reduce(exact: &[u64], excess: f64, most: u64) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_are_entries_as_far_as_there_is_room() {
+        let of = |weights: &[u64]| {
+            let entries = entries((0..).map(PortId).zip(weights.iter().copied()).collect(), 64);
+            let count = |port| entries.iter().filter(|entry| entry.0 == port).count();
+            assert!(entries.len() <= 64 && entries.is_sorted());
+            (0..weights.len() as u16).map(count).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[1, 1]), [1, 1]);
+        assert_eq!(of(&[10, 20]), [1, 2]);
+        assert_eq!(of(&[256, 1]), [62, 1], "within 5 %");
+        assert_eq!(of(&[0, 5]), [0, 1]);
+        assert_eq!(of(&[]), [0; 0]);
+        assert_eq!(of(&[1; 64]), [1; 64]);
+        let mut many = vec![1; 63];
+        many.push(256);
+        assert_eq!(of(&many), [1; 64], "no room for more");
+    }
 
     #[test]
     fn groups_are_reduced_as_far_as_the_bound_allows() {

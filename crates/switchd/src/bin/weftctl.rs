@@ -56,7 +56,7 @@ enum Command {
     Show {
         #[arg(value_enum)]
         what: Table,
-        /// Maximum number of rows, for hosts, paths and flows
+        /// Maximum number of rows, for hosts, paths, routes and flows
         #[arg(long, default_value_t = 1000)]
         limit: usize,
     },
@@ -78,7 +78,7 @@ enum Command {
         #[arg(value_enum)]
         what: Option<Forgotten>,
     },
-    /// Reload the configuration: keys, Hello, tier, fabric ports, routes
+    /// Reload the configuration: keys, Hello, tier, fabric ports, routes, leaves
     Reload,
     /// Stop forwarding, remove everything from the kernel and stop the daemon
     Down,
@@ -94,6 +94,10 @@ enum Table {
     Hosts,
     Paths,
     Counters,
+    /// Next hops of stations, modes ecmp and spray
+    Routes,
+    /// Kernel routes to leaves, with routes = "kernel"
+    Leaves,
     Gates,
     Flows,
 }

@@ -4,6 +4,7 @@
 pub mod diagnostic;
 mod exploration;
 mod keys;
+mod leaves;
 #[cfg(test)]
 mod page;
 mod read;

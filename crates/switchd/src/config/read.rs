@@ -7,15 +7,39 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use weft_fabric::Overhead;
 use weft_switching::exploration::Scope;
-use weft_units::{Duration, params};
+use weft_units::{Duration, params, words};
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
-use super::{Access, Config, exploration, keys, routes};
+use super::{Access, Config, exploration, keys, leaves, routes};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
 use crate::tags::config as tags;
+
+words! {
+    /// Where next hops come from.
+    #[derive(Default)]
+    pub(super) enum Routes {
+        /// `[[route]]` alone.
+        #[default]
+        Configured = "configured",
+        /// For stations of `[[leaf]]`, the kernel's routes to the leaf.
+        Kernel = "kernel",
+    }
+}
+
+words! {
+    /// Whether Hello messages withdraw routes.
+    #[derive(Default)]
+    pub(super) enum Reach {
+        /// They say which stations the switch does not reach, and those of neighbours count.
+        #[default]
+        On = "on",
+        /// Neither.
+        Off = "off",
+    }
+}
 
 params! {
     /// Keys outside of all sections.
@@ -24,6 +48,8 @@ params! {
         tier: u8 = 0, in 0..=u8::MAX;
         /// largest packet of hosts in bytes; ports with a smaller MTU are refused
         mtu: u32 = Overhead::MTU as u32, in 576..=65_535;
+        /// modes `ecmp` and `spray`: next hops of stations of `[[leaf]]` are those of the kernel's routes ([FRR](linux-switch.md#routes-from-frr)): kernel, configured
+        routes: Routes = Routes::Configured;
     }
 }
 
@@ -34,6 +60,8 @@ params! {
         interval: Duration = Duration::from_secs(1), in Duration::from_ms(50)..=Duration::from_secs(60);
         /// hold time in intervals
         hold: u64 = 3, in 2..=100;
+        /// whether Hello messages announce stations that are not [reached](linux-switch.md#reachability), and withdraw routes: on, off
+        reach: Reach = Reach::On;
     }
 }
 
@@ -82,12 +110,31 @@ impl Config {
         let folder = path.and_then(Path::parent).unwrap_or(Path::new("."));
         let mut config = Self::read(&name, &text, folder, flags)?;
         if let Some(path) = &config.routes_file {
-            let more = routes::read_file(path, &config.ports).map_err(ConfigError::Routes)?;
-            config.routes.extend(more);
+            let (routes, leaves) = routes::read_file(path, &config.ports).map_err(ConfigError::Routes)?;
+            config.routes.extend(routes);
+            config.leaves.extend(leaves);
             let wrong = |why| ConfigError::Routes(format!("routes_file {}: {why}", path.display()));
             routes::check(&config.routes, config.exploration.stations).map_err(wrong)?;
+            let leaves = leaves::check(&config.leaves, config.routes.len(), config.exploration.stations);
+            leaves.map_err(wrong)?;
+            config.check_kernel().map_err(|(what, how)| wrong(format!("{what}: {how}")))?;
         }
         Ok(config)
+    }
+
+    /// Checks that leaves are there if their routes are read from the kernel, and only then.
+    fn check_kernel(&self) -> Result<(), (&'static str, &'static str)> {
+        match (self.uses_kernel, self.leaves.is_empty()) {
+            (true, true) => Err((
+                "`routes = \"kernel\"` without `[[leaf]]`",
+                "list the stations of each leaf: [[leaf]] address = \"10.0.0.3\" stations = [\"02:00:00:00:00:03\"]",
+            )),
+            (false, false) => Err((
+                "`[[leaf]]` without `routes = \"kernel\"`",
+                "set routes = \"kernel\", or remove all [[leaf]]",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Reads a text, called `name` in messages; paths in it are relative to `folder`.
@@ -114,7 +161,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     };
     let mode = read_mode(&top, flags, &lacks);
     let ports = read_ports(&top, flags, &lacks);
-    let Top { tier, mtu } = Top::of(&top.params(Top::PARAMS).0);
+    let Top { tier, mtu, routes: source } = Top::of(&top.params(Top::PARAMS).0);
     let fabric_ports = read_fabric_ports(&top, &ports);
     let switch_id = top.parsed("switch_id", switch_id).map(|(id, _)| id);
     let hello_keys = keys::read(&top, folder);
@@ -123,7 +170,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
             .map_err(|_| "expected an address and a port, such as \"127.0.0.1:19465\"".into())
     });
     let control = read_access(&top);
-    let (hello_interval, hello_hold) = read_hello(&top);
+    let (hello_interval, hello_hold, reach) = read_hello(&top);
     let section = top.table("exploration", "[exploration]");
     let of_mode = mode.unwrap_or(Mode::TcpPath);
     let (scheme, mut exploration) = exploration::read(section, of_mode, hello_interval, hello_hold);
@@ -138,9 +185,11 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         lacks(&message, "remove it, or use a mode with gates: tag-forward, flow-table");
     }
     let routes = routes::read(&top, &ports);
+    let leaves = leaves::read(&top);
+    let uses_kernel = source == Routes::Kernel;
     let routes_file = top.text("routes_file").map(|(path, _)| folder.join(path));
     if let Some(mode) = mode.filter(|mode| !mode.routes())
-        && (!routes.is_empty() || routes_file.is_some())
+        && (!routes.is_empty() || routes_file.is_some() || uses_kernel || !leaves.is_empty())
     {
         let message = match mode.has_gates() {
             true => format!("routes do not apply to mode `{}`: it uses gates and rules", mode.word()),
@@ -151,6 +200,16 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     if let Err(why) = routes::check(&routes, exploration.stations) {
         lacks(&why, "remove routes, or raise `station_table` in [exploration]");
     }
+    if let Err(why) = leaves::check(&leaves, routes.len(), exploration.stations) {
+        lacks(&why, "remove stations, or raise `station_table` in [exploration]");
+    }
+    if uses_kernel && fabric_ports.is_none() {
+        lacks(
+            "`routes = \"kernel\"`, but `fabric_ports` is not set",
+            "list the ports that lead to switches, fabric_ports = [\"eth1\", \"eth2\"]: messages of the routing protocol \
+             are accepted only there",
+        );
+    }
     let tier = flags.tier.unwrap_or(tier);
     if exploration.scope == Scope::ValleyFree && tier == 0 {
         lacks(
@@ -159,7 +218,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         );
     }
     top.finish();
-    Some(Config {
+    let config = Config {
         name: name?,
         mode: mode?,
         ports,
@@ -175,9 +234,19 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         scheme,
         exploration,
         routes,
+        uses_kernel,
+        leaves,
+        announces_reach: reach == Reach::On,
         routes_file,
         tagging,
-    })
+    };
+    // A file of leaves is read later.
+    if config.routes_file.is_none()
+        && let Err((what, how)) = config.check_kernel()
+    {
+        lacks(what, how);
+    }
+    Some(config)
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
@@ -280,9 +349,9 @@ fn read_access(top: &Table<'_>) -> Access {
     Access { group, mode: mode.map_or(0o600, |(mode, _)| mode) }
 }
 
-fn read_hello(top: &Table<'_>) -> (Duration, Duration) {
+fn read_hello(top: &Table<'_>) -> (Duration, Duration, Reach) {
     let hello = top.table("hello", "[hello]");
-    let Hello { interval, hold } = Hello::of(&hello.params(Hello::PARAMS).0);
+    let Hello { interval, hold, reach } = Hello::of(&hello.params(Hello::PARAMS).0);
     hello.finish();
-    (interval, interval * hold)
+    (interval, interval * hold, reach)
 }

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use weft_switching::Mac;
+use weft_switching::leaf_routes::Leaf;
 
 use super::diagnostic::{Problem, Problems, suggest};
+use super::leaves;
 use super::table::{Table, parse};
 
 /// The ports on which frames to a station may leave.
@@ -74,19 +76,19 @@ pub fn check(routes: &[Route], room: usize) -> Result<(), String> {
     }
 }
 
-/// Reads a file that contains only routes.
+/// Reads a file that contains only routes and leaves.
 ///
 /// # Errors
 /// Why the file cannot be read, or all errors in it.
-pub fn read_file(path: &Path, ports: &[String]) -> Result<Vec<Route>, String> {
+pub fn read_file(path: &Path, ports: &[String]) -> Result<(Vec<Route>, Vec<Leaf>), String> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("routes_file {name}: {error}"))?;
     let failed = |problems| Problems::new(&name, &text, problems).to_string();
     let entries = parse(&text).map_err(|problem: Problem| failed(vec![problem]))?;
     let problems = RefCell::new(Vec::new());
     let table = Table::top(entries.get_ref(), &problems);
-    let routes = read(&table, ports);
+    let found = (read(&table, ports), leaves::read(&table));
     table.finish();
     let problems = problems.into_inner();
-    if problems.is_empty() { Ok(routes) } else { Err(failed(problems)) }
+    if problems.is_empty() { Ok(found) } else { Err(failed(problems)) }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use weft_switching::SchemeSpec;
 use weft_switching::exploration::Exploration;
+use weft_switching::leaf_routes::Leaf;
 use weft_units::Duration;
 
 use super::routes::Route;
@@ -46,7 +47,13 @@ pub struct Config {
     pub exploration: Exploration,
     /// Next hops, in modes with routes.
     pub routes: Vec<Route>,
-    /// A file with more routes.
+    /// Whether next hops to leaves are read from the kernel's routes.
+    pub uses_kernel: bool,
+    /// Leaves, if so.
+    pub leaves: Vec<Leaf>,
+    /// Whether Hello messages say what the switch reaches, and those of neighbours withdraw routes.
+    pub announces_reach: bool,
+    /// A file with more routes and leaves.
     pub routes_file: Option<PathBuf>,
     /// Settings of modes with gates.
     pub tagging: Tagging,
@@ -65,6 +72,11 @@ impl Config {
     /// Whether a Hello may turn the port `name` into a fabric port.
     pub fn may_be_fabric(&self, name: &str) -> bool {
         self.fabric_ports.as_ref().is_none_or(|ports| ports.iter().any(|port| port == name))
+    }
+
+    /// Whether a routing daemon may have a neighbour on the port `name`.
+    pub fn may_have_peer(&self, name: &str) -> bool {
+        self.uses_kernel && self.may_be_fabric(name)
     }
 
     /// Whether tagged frames are expected on the port `name`: `fabric_ports` lists it.

@@ -92,6 +92,33 @@ const PATHS: [Column; 7] = [
     ("expires in", |row| time(&row["expires_ms"])),
 ];
 
+/// The strings of a list, or `-`.
+fn list(value: &Value) -> String {
+    let all: Vec<String> = value.as_array().into_iter().flatten().map(text).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join(" ") }
+}
+
+const ROUTES: [Column; 5] = [
+    ("station", |row| text(&row["station"])),
+    ("from", |row| text(&row["from"])),
+    ("leaf", |row| text(&row["leaf"])),
+    ("ports", |row| list(&row["ports"])),
+    ("withdrawn", |row| list(&row["withdrawn"])),
+];
+
+const LEAVES: [Column; 6] = [
+    ("leaf", |row| text(&row["leaf"])),
+    ("stations", |row| text(&row["stations"])),
+    ("route", |row| match row["route"].as_str() {
+        Some("own") => "this switch".to_owned(),
+        Some("none") => "none: frames are dropped".to_owned(),
+        _ => text(&row["route"]),
+    }),
+    ("ports", |row| list(&row["ports"])),
+    ("weights", |row| list(&row["weights"])),
+    ("ignored, not in fabric_ports", |row| list(&row["ignored"])),
+];
+
 const GATES: [Column; 6] = [
     ("port", |row| text(&row["port"])),
     ("interface", |row| text(&row["interface"])),
@@ -120,6 +147,8 @@ pub fn table(what: &str, answer: &Value) -> String {
         "neighbours" => (&NEIGHBOURS, answer),
         "hosts" => (&HOSTS, &answer["hosts"]),
         "paths" => (&PATHS, &answer["paths"]),
+        "routes" => (&ROUTES, &answer["routes"]),
+        "leaves" => (&LEAVES, answer),
         "gates" => (&GATES, &answer["gates"]),
         "flows" => (&FLOWS, &answer["rules"]),
         _ => return pairs(answer),
@@ -197,6 +226,13 @@ mod tests {
             table("hosts", &answer),
             "station            port  interface  class     expires in\n\
              02:00:00:00:00:01  0     eth1       attached  1.2 s\n1 of 3 shown; use --limit N for more"
+        );
+        let row = |route: &str, ports: &[&str]| json!({"leaf": "10.0.0.3", "stations": 2, "route": route, "ports": ports, "weights": [], "ignored": []});
+        assert_eq!(
+            table("leaves", &json!([row("kernel", &["a", "b"]), row("none", &[])])),
+            "leaf      stations  route                     ports  weights  ignored, not in fabric_ports\n\
+             10.0.0.3  2         kernel                    a b    -        -\n\
+             10.0.0.3  2         none: frames are dropped  -      -        -"
         );
         assert_eq!(
             table("counters", &json!({"a": 1, "dropped": {"late_copy": 2}})),

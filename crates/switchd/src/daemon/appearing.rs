@@ -42,7 +42,7 @@ async fn attempt(
         return Ok(None);
     }
     let all = links.all().await.map_err(Refusal::system("listing interfaces"))?;
-    let (interface, name, mode) = {
+    let (interface, name, mode, has_peer) = {
         let switch = shared.lock();
         let port = &switch.ports[usize::from(number)];
         let is_known = |other: &&Interface| {
@@ -53,7 +53,8 @@ async fn attempt(
         if let Some(why) = unfit(interface, &all, &switch.config, port.carries_tags) {
             return Ok(Some(why));
         }
-        (interface.clone(), switch.config.name.clone(), switch.config.mode)
+        let has_peer = switch.config.may_have_peer(&port.name);
+        (interface.clone(), switch.config.name.clone(), switch.config.mode, has_peer)
     };
     let places = &shared.0.start.places;
     // Waiting for another daemon here would delay Hello messages.
@@ -71,7 +72,7 @@ async fn attempt(
     // Nothing was attached before, so there is nothing to undo.
     let _ = shared.lock().attach(number)?;
     drop(attaching);
-    saved.prepare(links, &interface, mode).await;
+    saved.prepare(links, &interface, mode, has_peer).await;
     let socket = PortSocket::open(interface.index, EtherType::HELLO);
     let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
     tracing::info!(port = number, interface = interface.name, "the interface of a port has appeared");

@@ -24,7 +24,7 @@ use super::refusal::Refusal;
 use super::request::{Limit, QueryResult, number, read};
 use super::shared::Shared;
 use super::switch::Switch;
-use super::{background, exposition, reload, report, trace};
+use super::{background, exposition, reload, report, route_report, trace};
 use crate::config::Access;
 use crate::names::SwitchName;
 use crate::tags::daemon::{self as tags, Tags};
@@ -130,6 +130,8 @@ fn router(shared: Shared) -> Router {
         .route("/v1/ports", reported(report::ports))
         .route("/v1/neighbours", reported(report::neighbours))
         .route("/v1/counters", reported(report::counters))
+        .route("/v1/leaves", get(leaves))
+        .route("/v1/routes", get(routes))
         .route("/v1/hosts", get(hosts))
         .route("/v1/paths", get(paths))
         .route("/v1/trace", get(follow))
@@ -166,6 +168,35 @@ async fn table(
     };
     let read = tokio::task::spawn_blocking(move || read(names, tables)).await;
     read.map_err(internal)?.map(Json).map_err(internal)
+}
+
+/// Refuses a request about routes in a mode without them.
+fn need_routes(switch: &Switch) -> Result<(), Failure> {
+    match switch.config.mode.routes() {
+        true => Ok(()),
+        false => Err(Failure::conflict(format!(
+            "mode `{}` has no routes: ecmp and spray have",
+            switch.config.mode.word()
+        ))),
+    }
+}
+
+async fn routes(State(shared): State<Shared>, asked: QueryResult<Limit>) -> Answer {
+    let Limit { limit } = read(asked)?;
+    let switch = shared.lock();
+    need_routes(&switch)?;
+    Ok(Json(route_report::routes(&switch, limit)))
+}
+
+async fn leaves(State(shared): State<Shared>) -> Answer {
+    let switch = shared.lock();
+    need_routes(&switch)?;
+    if !switch.config.uses_kernel {
+        return Err(Failure::conflict(
+            "next hops are configured: set routes = \"kernel\" to take those of a routing daemon",
+        ));
+    }
+    Ok(Json(route_report::leaves(&switch)))
 }
 
 async fn hosts(State(shared): State<Shared>, asked: QueryResult<Limit>) -> Answer {

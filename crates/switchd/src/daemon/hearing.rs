@@ -8,6 +8,7 @@ use super::switch::{Switch, Task};
 use crate::layout::NEVER;
 use weft_switching::Unreached;
 use weft_units::PortId;
+use weft_wire::Mac;
 
 impl Switch {
     /// Handles a frame with the EtherType of Hello that was read at `now`.
@@ -69,8 +70,9 @@ impl Switch {
             self.play(number, Role::Listening, now + self.hold(), now);
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
+        let mac = frame.get(6..12).and_then(|mac| mac.try_into().ok()).map(Mac).unwrap_or_default();
         let neighbour =
-            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
+            Neighbour { switch: hello.switch.0, port: hello.port, mac, tier, hold_ms, heard: now, key };
         let is_heard = self.hellos.is_heard_by(&hello, number);
         let reach = reach.map(Unreached::from);
         let has_restarted = hello.echo.is_none() && port.role == Role::OneWay && now < port.one_way_until;
@@ -106,6 +108,7 @@ impl Switch {
             // It may have missed our Hello: its carrier, or its daemon, has just come up.
             self.greet_on(number, now);
         }
+        self.tell_router(number);
         self.hear_reach(number, reach);
         self.notices.tell(number, &self.ports[usize::from(number)]);
         let mut tasks = self.need_room_for_tags(number, now);

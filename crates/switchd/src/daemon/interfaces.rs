@@ -1,5 +1,5 @@
 //! Which interfaces can be ports, and how ports are set up: promiscuous, without LRO (merging that cannot be undone),
-//! in modes with tags without GRO, and without IPv6 of their own.
+//! in modes with tags without GRO, and without IPv6 of their own, unless a routing daemon has neighbours there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -126,8 +126,8 @@ impl Saved {
         done
     }
 
-    /// Sets up an interface as a port of a switch in this mode.
-    pub async fn prepare(&mut self, links: &Links, interface: &Interface, mode: Mode) {
+    /// Sets up an interface as a port of a switch in this mode; `has_peer`: a routing daemon may have a neighbour there.
+    pub async fn prepare(&mut self, links: &Links, interface: &Interface, mode: Mode, has_peer: bool) {
         let name = &interface.name;
         // Merged frames cannot be tagged.
         let gro = mode.tags() && ethtool::has_gro(name).unwrap_or(false);
@@ -141,7 +141,9 @@ impl Saved {
                 "cannot make the interface promiscuous: it may not receive frames to others"
             );
         }
-        if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
+        if has_peer {
+            self.keep_ipv6(name, ipv6);
+        } else if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
             tracing::warn!(
                 interface = name, %error,
                 "cannot turn off IPv6: this machine may send packets on the interface"
@@ -164,6 +166,20 @@ impl Saved {
                 interface = name, %error,
                 "cannot turn off large receive offload: frames that it merges are lost (ethtool -K {name} lro off)"
             ),
+        }
+    }
+}
+
+impl Saved {
+    /// Turns IPv6 on again if a former daemon has turned it off.
+    fn keep_ipv6(&self, name: &str, is_on: bool) {
+        let was_on = self.interfaces.get(name).is_some_and(|before| before.ipv6);
+        let is_on = is_on || (was_on && fs::write(ipv6_switch(name), "0").is_ok());
+        if !is_on {
+            tracing::warn!(
+                interface = name,
+                "IPv6 is off: the routing daemon has no neighbour here (sysctl -w net.ipv6.conf.{name}.disable_ipv6=0)"
+            );
         }
     }
 }

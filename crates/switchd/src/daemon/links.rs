@@ -87,7 +87,7 @@ fn read(message: LinkMessage) -> Interface {
 
 /// Netlink requests about interfaces.
 #[derive(Clone)]
-pub struct Links(Handle);
+pub struct Links(pub(super) Handle);
 
 impl Links {
     /// Opens a netlink connection; must be called on a runtime.

@@ -11,11 +11,13 @@ mod delivery;
 pub mod ethtool;
 mod excess;
 mod exposition;
+mod fib;
 mod hearing;
 mod hello;
 mod hold;
 mod identity;
 mod interfaces;
+mod leaves;
 mod links;
 mod log_limit;
 mod loop_counts;
@@ -27,6 +29,7 @@ mod missing;
 mod moves;
 mod notices;
 mod owners;
+mod peers;
 mod places;
 pub(crate) mod ports;
 mod presence;
@@ -36,6 +39,7 @@ pub(crate) mod refusal;
 mod reload;
 mod report;
 pub(crate) mod request;
+mod route_report;
 pub(crate) mod shared;
 pub(crate) mod socket;
 mod staging;
@@ -63,6 +67,7 @@ use crate::config::Config;
 use crate::names::SwitchName;
 use crate::pins::Pins;
 use crate::tags::daemon::{self as tags, Tags};
+use fib::RouteChanges;
 use interfaces::Saved;
 use links::{Changes, Event, Links};
 use shared::{Inner, Shared, Waiting};
@@ -110,6 +115,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     };
     let socket = control::open(&start.places.run, &name, &control)?;
     let mut saved = Saved::open(start.places.file(&name, "interfaces"));
+    // Before routes are first read, so that no change is missed.
+    let route_changes = config.uses_kernel.then(RouteChanges::open).transpose();
+    let route_changes = route_changes.map_err(Refusal::system("listening to changes of routes"))?;
     let switch = start::start(config, &start.places, start.hook, &links, &mut saved).await;
     let (mut switch, lost) = switch.inspect_err(|_| socket.discard())?;
     let tags = Tags::open(&mut switch, &start.places.run).inspect_err(|_| socket.discard())?;
@@ -156,6 +164,8 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let moving = tokio::spawn(moves::watch(shared.clone()));
     let limiting = tokio::spawn(excess::watch(shared.clone()));
     let guarding = tokio::spawn(storms::watch(shared.clone()));
+    let routing =
+        route_changes.map(|changes| tokio::spawn(leaves::watch(shared.clone(), links.clone(), changes)));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     shared.lock().begin_holds(clock::now());
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
@@ -164,6 +174,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     moving.abort();
     limiting.abort();
     guarding.abort();
+    routing.inspect(tokio::task::JoinHandle::abort);
     control.hide();
     if let Some(metrics) = metrics {
         metrics.abort();

@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
 use weft_switching::hello_loss::{HelloLoss, HelloNumbers};
 use weft_switching::loop_guard::LoopGuard;
-use weft_wire::{Echo, SwitchId};
+use weft_wire::{Echo, Mac, SwitchId};
 
 use super::delivery::Delivery;
 use super::links::Interface;
@@ -98,6 +98,8 @@ pub struct Neighbour {
     pub switch: u64,
     /// The port that it sends from.
     pub port: u16,
+    /// The address of that port.
+    pub mac: Mac,
     /// Its tier; 0 if unknown.
     pub tier: u8,
     /// The hold time in its last Hello, in milliseconds.

@@ -42,6 +42,7 @@ fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
         ("control", old.control != new.control),
         ("metrics", old.metrics != new.metrics),
         ("mtu", old.mtu != new.mtu),
+        ("routes", old.uses_kernel != new.uses_kernel),
         ("[exploration]", old.scheme != new.scheme),
         ("[tags]", old.tagging != new.tagging),
     ];
@@ -53,12 +54,14 @@ fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
             old.name
         ));
     }
+    let hello = |config: &Config| (config.hello_interval, config.hello_hold, config.announces_reach);
     let changed = [
         ("tier", old.tier != new.tier),
         ("fabric_ports", old.fabric_ports != new.fabric_ports),
         ("hello_keys", old.hello_keys != new.hello_keys),
-        ("[hello]", (old.hello_interval, old.hello_hold) != (new.hello_interval, new.hello_hold)),
+        ("[hello]", hello(old) != hello(new)),
         ("routes", old.routes != new.routes),
+        ("leaves", old.leaves != new.leaves),
     ];
     Ok(changed.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect())
 }
@@ -81,10 +84,11 @@ impl Switch {
     /// The data plane could not be updated; nothing is changed then.
     fn change(&mut self, new: Config) -> Result<(), PlaneError> {
         // Everything that can fail comes first.
-        let before = new.mode.routes().then(|| self.exchange_routes(&new.routes)).transpose()?;
+        let leaves = self.leaves.replaced_by(&new.leaves);
+        let before = new.mode.routes().then(|| self.exchange_routes(&new, leaves)).transpose()?;
         if let Err(error) = self.tell_all(&new) {
             if let Some(before) = before {
-                self.reach = before;
+                (self.reach, self.leaves) = (before.reach, before.leaves);
                 if let Err(error) = self.set_routes() {
                     tracing::error!(%error, "restoring the routes failed");
                 }

@@ -1,5 +1,8 @@
 //! Loads the program for a new daemon, before anything is attached.
 
+use std::collections::BTreeSet;
+
+use weft_switching::leaf_routes::LeafRoutes;
 use weft_switching::reachability::Reachability;
 use weft_switching::tfe::Classifier;
 use weft_switching::{ParamValue, mix64};
@@ -10,6 +13,7 @@ use super::links::Interface;
 use super::log_limit::LogLimit;
 use super::loop_counts::LoopCounts;
 use super::notices::Notices;
+use super::peers::Peers;
 use super::ports::Port;
 use super::refusal::Refusal;
 use super::support::too_old;
@@ -49,6 +53,7 @@ pub fn load(
         matches!(config.scheme.params.get("hash_seed"), Some(ParamValue::Text(text)) if text == "shared");
     let settings = Settings {
         longest: shortest + 14,
+        has_router: config.uses_kernel.into(),
         hash_key: mix64(if shared_key { 0 } else { hellos.id }),
         ..Settings::new(&config.exploration)
             .classifying(&Classifier::from_spec(&config.scheme))
@@ -78,6 +83,9 @@ pub fn load(
         log_limit: LogLimit::default(),
         greeting: Schedule { next: now },
         reach: Reachability::new(config.ports.len()),
+        leaves: LeafRoutes::default().replaced_by(&config.leaves),
+        unrouted: BTreeSet::new(),
+        peers: Peers::default(),
         throttle: Throttle::default(),
         due: NEVER,
         started: now,

@@ -13,6 +13,7 @@ use super::adoption::{adopt, known_before, settle};
 use super::hello::Hellos;
 use super::identity::{self, id_of};
 use super::interfaces::{Saved, unfit};
+use super::leaves;
 use super::links::{Interface, Links};
 use super::memory::Memory;
 use super::missing;
@@ -131,6 +132,9 @@ pub async fn start(
     // Until the program is attached to all ports, the old one stays pinned, with its maps unchanged.
     let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
     let left = adopt(&mut switch, &interfaces)?;
+    let addresses = switch.leaves.leaves().iter().map(|route| route.leaf.address).collect();
+    let found = leaves::look_up(links, addresses).await;
+    switch.take_leaves(found.map_err(Refusal::system("reading the kernel's routes"))?);
     switch.take_routes(left.others.is_empty())?;
     let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);
     let sockets = interfaces.iter().map(|interface| interface.as_ref().map(open).transpose());
@@ -144,7 +148,8 @@ pub async fn start(
             switch.tell(number);
             continue;
         };
-        saved.prepare(links, &interface, switch.config.mode).await;
+        let has_peer = switch.config.may_have_peer(&interface.name);
+        saved.prepare(links, &interface, switch.config.mode, has_peer).await;
         switch.appeared(number, socket, &all, clock::now());
     }
     if let Err(error) = switch.held.take(switch.pins.path()) {

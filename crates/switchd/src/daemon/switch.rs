@@ -1,8 +1,11 @@
 //! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use weft_switching::Unreached;
+use weft_switching::leaf_routes::LeafRoutes;
 use weft_switching::reachability::Reachability;
 use weft_units::PortId;
 
@@ -10,6 +13,7 @@ use super::hello::{Hellos, Said, Schedule};
 use super::log_limit::LogLimit;
 use super::loop_counts::LoopCounts;
 use super::notices::Notices;
+use super::peers::Peers;
 use super::ports::{Port, Role};
 use super::throttle::Throttle;
 use crate::attach::Undo;
@@ -51,6 +55,12 @@ pub struct Switch {
     pub greeting: Schedule,
     /// The routes, in modes with routes.
     pub reach: Reachability,
+    /// The routes to leaves, which a routing daemon finds.
+    pub leaves: LeafRoutes,
+    /// The machines at the ends of links, if a routing daemon runs beside the switch.
+    pub peers: Peers,
+    /// Leaves without a route, as last logged.
+    pub unrouted: BTreeSet<IpAddr>,
     /// How often the routes may change.
     pub throttle: Throttle,
     /// When the daemon should wake up next.
@@ -100,6 +110,7 @@ impl Switch {
             tracing::error!(port = number, %error, "updating a port in the data plane failed");
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
+        self.tell_router(number);
         self.see_ports();
     }
 
@@ -181,7 +192,10 @@ impl Switch {
         if port.role == Role::Down {
             return;
         }
-        let announces = self.config.mode.routes() && port.role.has_neighbour() && hold_ms > 0;
+        let announces = self.config.mode.routes()
+            && self.config.announces_reach
+            && port.role.has_neighbour()
+            && hold_ms > 0;
         let parts: Vec<Option<&Unreached>> = match announces {
             true => self.reach.parts().iter().map(Some).collect(),
             false => vec![None],

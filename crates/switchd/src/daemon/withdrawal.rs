@@ -3,15 +3,25 @@
 
 use std::collections::HashMap;
 
+use weft_switching::Unreached;
+use weft_switching::leaf_routes::LeafRoutes;
 use weft_switching::reachability::{PortBits, PortStates, Reachability};
-use weft_switching::{Mac, Unreached};
 use weft_units::PortId;
 
+use super::leaves;
 use super::ports::{Port, Role};
 use super::switch::Switch;
-use crate::config::Route;
+use crate::config::Config;
 use crate::error::PlaneError;
-use crate::layout::{self, NEVER};
+use crate::layout::NEVER;
+
+/// The routes of a switch.
+pub struct Routes {
+    /// Those in use.
+    pub reach: Reachability,
+    /// Those of leaves, which some of them come from.
+    pub leaves: LeafRoutes,
+}
 
 impl Switch {
     /// Takes over the configured routes, less the next hops that an earlier daemon has withdrawn.
@@ -25,7 +35,9 @@ impl Switch {
         let left = if has_same_ports { self.plane.routes()? } else { Vec::new() };
         let left: HashMap<u64, PortBits> =
             left.into_iter().map(|(station, route)| (station, bits(route.ports().iter().copied()))).collect();
-        self.reach.set_routes(configured(&self.config.routes), |station| left.get(&station.bits()).copied());
+        self.reach.set_routes(leaves::routes(&self.config, &self.leaves), |station| {
+            left.get(&station.bits()).copied()
+        });
         Ok(())
     }
 
@@ -35,25 +47,29 @@ impl Switch {
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
         match self.config.mode.routes() {
-            true => self.plane.set_routes(&entries(&self.reach)),
+            true => self.plane.set_routes(&leaves::entries(&self.config, &self.leaves, self.reach.routes())),
             false => Ok(()),
         }
     }
 
-    /// Replaces the routes by those of a new configuration, here and in the kernel.
+    /// Replaces the routes by those of a configuration and its leaves, here and in the kernel.
     ///
     /// # Errors
     /// [`PlaneError`]; nothing is changed then. Otherwise the former ones.
-    pub fn exchange_routes(&mut self, routes: &[Route]) -> Result<Reachability, PlaneError> {
-        let mut new = self.reach.clone();
-        new.set_routes(configured(routes), |_| None);
-        new.settle();
-        self.plane.set_routes(&entries(&new))?;
-        Ok(std::mem::replace(&mut self.reach, new))
+    pub fn exchange_routes(&mut self, config: &Config, new: LeafRoutes) -> Result<Routes, PlaneError> {
+        let mut reach = self.reach.clone();
+        reach.set_routes(leaves::routes(config, &new), |_| None);
+        reach.settle();
+        self.plane.set_routes(&leaves::entries(config, &new, reach.routes()))?;
+        Ok(Routes {
+            reach: std::mem::replace(&mut self.reach, reach),
+            leaves: std::mem::replace(&mut self.leaves, new),
+        })
     }
 
     /// Tells the routes which ports lead where.
     pub(super) fn see_ports(&mut self) {
+        self.see_interfaces();
         let of = |is: fn(&Port) -> bool| {
             bits((0..).zip(&self.ports).filter(|(_, port)| is(port)).map(|(number, _)| number))
         };
@@ -67,6 +83,7 @@ impl Switch {
 
     /// What the neighbour of a fabric port reaches, from an accepted Hello.
     pub(super) fn hear_reach(&mut self, number: u16, said: Option<Unreached>) {
+        let said = said.filter(|_| self.config.announces_reach);
         let port = &self.ports[usize::from(number)];
         match said {
             Some(part) if port.role == Role::Fabric => self.reach.hear(PortId(number), part),
@@ -89,7 +106,10 @@ impl Switch {
             return next;
         }
         let settled = self.reach.settle();
-        let changed: Vec<_> = settled.routes.into_iter().map(entry).collect();
+        let changed = match settled.routes.is_empty() {
+            true => Vec::new(),
+            false => leaves::entries(&self.config, &self.leaves, settled.routes),
+        };
         if !changed.is_empty() {
             if let Err(error) = self.plane.change_routes(&changed) {
                 tracing::error!(%error, "changing the next hops of stations in the data plane failed");
@@ -125,19 +145,7 @@ impl Port {
     }
 }
 
-fn bits(ports: impl IntoIterator<Item = u8>) -> PortBits {
+/// Ports as bits.
+pub(super) fn bits(ports: impl IntoIterator<Item = u8>) -> PortBits {
     ports.into_iter().fold(0, |bits, port| bits | 1_u64.checked_shl(port.into()).unwrap_or_default())
-}
-
-fn configured(routes: &[Route]) -> impl Iterator<Item = (Mac, PortBits)> {
-    routes.iter().map(|route| (route.station, bits(route.ports.iter().copied())))
-}
-
-/// A route in the format of the kernel map.
-fn entry((station, ports): (Mac, PortBits)) -> (u64, layout::Route) {
-    (station.bits(), layout::Route::new((0..layout::MAX_PORTS).filter(|port| ports & 1 << port != 0)))
-}
-
-fn entries(reach: &Reachability) -> Vec<(u64, layout::Route)> {
-    reach.routes().map(entry).collect()
 }

@@ -90,8 +90,10 @@ mirrored! {
         pub announces: u8,
         /// Whether IGMP and MLD are read.
         pub snoops: u8,
+        /// Whether messages of a routing daemon are passed to the machine.
+        pub has_router: u8,
         /// Zero.
-        pub reserved: [u8; 3],
+        pub reserved: [u8; 2],
     }
 
     /// `struct test`: a test's input with a frame.
@@ -253,6 +255,15 @@ mirrored! {
         pub ports: [u8; MAX_PORTS as usize],
     }
 
+    /// `struct peer`: the machine at the other end of a port's link.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct Peer = "peer" {
+        /// Its address; 0: none.
+        pub address: u64,
+        /// When its token buckets will be full again, by `enum message`.
+        pub full_at: [u64; 2],
+    }
+
     /// `struct event`: an event of finding stations and flows.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Event = "event" {
@@ -351,12 +362,21 @@ impl Flow {
 impl Route {
     /// The route over `ports`, sorted and without duplicates; numbers of [`MAX_PORTS`] or above are left out.
     pub fn new(ports: impl IntoIterator<Item = u16>) -> Self {
-        let mut ports: Vec<u8> =
-            ports.into_iter().filter(|port| *port < MAX_PORTS).map(|port| port as u8).collect();
+        let mut ports: Vec<u16> = ports.into_iter().collect();
         ports.sort_unstable();
         ports.dedup();
-        let mut route = Self { count: ports.len() as u32, ports: [0; MAX_PORTS as usize] };
-        route.ports[..ports.len()].copy_from_slice(&ports);
+        Self::weighted(ports)
+    }
+
+    /// The route over `ports` in their order; one that is listed more than once gets as many more flows. Numbers of
+    /// [`MAX_PORTS`] or above are left out, and so is what does not fit.
+    pub fn weighted(ports: impl IntoIterator<Item = u16>) -> Self {
+        let mut route = Self { count: 0, ports: [0; MAX_PORTS as usize] };
+        let ports = ports.into_iter().filter(|port| *port < MAX_PORTS);
+        for (place, port) in route.ports.iter_mut().zip(ports) {
+            *place = port as u8;
+            route.count += 1;
+        }
         route
     }
 
