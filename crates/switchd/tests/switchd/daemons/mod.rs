@@ -6,6 +6,7 @@ mod control;
 mod detach;
 mod devices;
 mod elsewhere;
+mod frr;
 mod hello;
 mod hostile;
 mod interfaces;
