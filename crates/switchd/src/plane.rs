@@ -148,6 +148,21 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("peers")?)?.set(number.0.into(), peer, 0)?)
     }
 
+    /// Sets the addresses of ports that may have a peer, by number.
+    ///
+    /// # Errors
+    /// [`PlaneError`]; only modes with routes have peers.
+    pub fn set_own_addresses(&self, own: &[Option<Mac>]) -> Result<()> {
+        let map = self.walk::<u64, u32>("own_macs")?;
+        let wanted: Vec<(u64, u32)> =
+            own.iter().zip(0..).filter_map(|(mac, number)| Some(((*mac)?.bits(), number))).collect();
+        let left = map.entries()?.into_iter().map(|(mac, _)| mac);
+        let gone: Vec<u64> = left.filter(|mac| !wanted.iter().any(|(own, _)| own == mac)).collect();
+        map.remove(&gone)?;
+        wanted.iter().try_for_each(|(mac, number)| map.insert(mac, number))?;
+        Ok(())
+    }
+
     /// Assigns an interface to a port; with `None`, its frames are dropped.
     ///
     /// # Errors

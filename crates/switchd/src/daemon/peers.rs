@@ -8,7 +8,6 @@ use super::ports::Port;
 use super::switch::Switch;
 use crate::config::Config;
 use crate::error::PlaneError;
-use crate::plane::Plane;
 
 /// The addresses as last written for the program, by port.
 #[derive(Debug, Default)]
@@ -65,20 +64,6 @@ impl Switch {
             self.plane.set_peer(PortId(number), peer.unwrap_or_default())?;
             self.peers.known[at] = peer;
         }
-        Ok(())
-    }
-}
-
-impl Plane {
-    /// These are the addresses of ports with a peer.
-    fn set_own_addresses(&self, own: &[Option<Mac>]) -> Result<(), PlaneError> {
-        let map = self.walk::<u64, u32>("own_macs")?;
-        let wanted: Vec<(u64, u32)> =
-            own.iter().zip(0..).filter_map(|(mac, number)| Some(((*mac)?.bits(), number))).collect();
-        let left = map.entries()?.into_iter().map(|(mac, _)| mac);
-        let gone: Vec<u64> = left.filter(|mac| !wanted.iter().any(|(own, _)| own == mac)).collect();
-        map.remove(&gone)?;
-        wanted.iter().try_for_each(|(mac, number)| map.insert(mac, number))?;
         Ok(())
     }
 }

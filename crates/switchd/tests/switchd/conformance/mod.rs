@@ -20,6 +20,7 @@ mod pair;
 mod program;
 mod read;
 mod routed;
+mod router;
 mod setting;
 mod shorten;
 mod tagged;
