@@ -82,7 +82,9 @@ impl Routers {
     /// Starts one of them.
     pub fn begin(&mut self, netns: &Netns, daemon: &'static str) {
         let log = fs::File::options().create(true).append(true).open(self.path("log")).expect("a file");
-        let mut command = netns.command(&format!("{PROGRAMS}/{daemon}"));
+        // BFD takes a neighbour for dead that gets no processor for three of its intervals.
+        let mut command = netns.command("nice");
+        command.args(["-n", "-15", &format!("{PROGRAMS}/{daemon}")]);
         command.arg("-f").arg(self.path(&format!("{daemon}.conf")));
         command.arg("-i").arg(self.path(&format!("{daemon}.pid")));
         command
