@@ -38,19 +38,24 @@ fn draw(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         frame.extend([0x81, 0, 0, 5]);
     }
     frame.extend(pick(random, &[[0x86, 0xdd], [0x86, 0xdd], [0x86, 0xdd], [0x08, 0]]));
-    let protocol = pick(random, &[6, 17, 58, 0, 44]);
-    let length = pick(random, &[0, 3, 4, 24, 60]);
+    let protocol = pick(random, &[6, 17, 17, 58, 58, 0, 44]);
+    let length = pick(random, &[0, 4, 24, 60, 3]);
     frame.extend([0x60, 0, 0, 0, 0, length, protocol, pick(random, &[255, 255, 254, 1])]);
     for group in [false, true] {
         let start = match group {
-            false => pick(random, &[[0xfe, 0x80], [0xfe, 0xbf], [0, 0], [0xfd, 0]]),
-            true => pick(random, &[[0xfe, 0x80], [0xfe, 0x80], [0xff, 0x02], [0xff, 0x05], [0xfd, 0]]),
+            false => {
+                pick(random, &[[0xfe, 0x80], [0xfe, 0x80], [0xfe, 0x80], [0xfe, 0xbf], [0, 0], [0xfd, 0]])
+            }
+            true => pick(
+                random,
+                &[[0xfe, 0x80], [0xfe, 0x80], [0xfe, 0x80], [0xff, 0x02], [0xff, 0x05], [0xfd, 0]],
+            ),
         };
         frame.extend(start);
         frame.extend([0; 13]);
         frame.push(if start == [0, 0] { pick(random, &[0, 1]) } else { 1 });
     }
-    let ports = [[0, 179], [0x0e, 0xc8], [200, 0], [0x0e, 0xc9]];
+    let ports = [[0, 179], [0x0e, 0xc8], [0x0e, 0xc8], [0x0e, 0xc9]];
     match pick(random, &[0, 1]) {
         0 => frame.extend([pick(random, &[132, 133, 134, 135, 136, 137, 58]), 0, 0, 0]),
         _ => frame.extend([pick(random, &ports), pick(random, &ports)].concat()),
@@ -101,7 +106,7 @@ fn the_program_passes_and_refuses_the_same_frames() {
         seen[at] += 1;
         assert_eq!((passed, refused), expected, "step {step}, port {number}, {verdict:?}: {frame:02x?}");
     }
-    assert!(seen.iter().all(|count| *count > 20), "{seen:?}");
+    assert!(seen.iter().all(|count| *count >= 10), "{seen:?}");
 }
 
 #[test]

@@ -151,7 +151,13 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     let mut running = fabric.start(&places, FRR_ALONE, BFD_MS);
     // A host sends to BGP at the leaf's fabric port, and as the spine's port to all routers.
     let address = |netns: &Netns, port: &str| {
-        netns.output(&format!("cat /sys/class/net/{port}/address")).trim().to_owned()
+        let shown = netns.output(&format!("ip -o link show dev {port}"));
+        shown
+            .split_whitespace()
+            .skip_while(|word| *word != "link/ether")
+            .nth(1)
+            .expect("an address")
+            .to_owned()
     };
     let (own, peer) = (address(&fabric.leaves[0], "s0"), address(&fabric.spines[0], "l0"));
     let before = (running.leaves[0].dropped("untrusted"), running.spines[0].dropped("untrusted"));
@@ -161,7 +167,9 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
         running.leaves[0].dropped("untrusted") >= before.0 + 5
     });
     fabric.hosts[2].ip(&format!("link set eth0 address {peer}"));
-    fabric.hosts[2].sh("ping -c 3 -W 1 -b 10.0.0.255");
+    let mut ping = fabric.hosts[2].command("ping");
+    // Nobody answers.
+    let _ = ping.args(["-c", "3", "-W", "1", "-b", "10.0.0.255"]).output().expect("ping");
     wait_for("frames with the spine's address are refused there", || {
         running.spines[0].dropped("untrusted") > before.1
     });
