@@ -86,7 +86,7 @@ static __noinline int message_in(struct __sk_buff *skb, const struct frame *f)
 	return p.protocol == 17 && p.hop_limit == 255 && ports.destination == bpf_htons(BFD_PORT) ? BFD : MESSAGES;
 }
 
-enum verdict { FORWARDS, IS_PASSED, IS_REFUSED, IS_LIMITED };
+enum verdict { FORWARDS, IS_PASSED, IS_CONSUMED, IS_REFUSED, IS_LIMITED };
 
 /* What becomes of a frame from or for a machine at either end of a fabric link; FORWARDS for frames of stations. Such frames
  * are never forwarded, and a switch refuses its own addresses as source: hence a frame with the address of the peer
@@ -95,7 +95,7 @@ __noinline int route_message(struct __sk_buff *skb, const struct frame *f)
 {
 	__u64 src, dst;
 	struct peer *peer;
-	bool from_peer, to_group;
+	bool from_peer;
 	__u32 *own, port;
 	int message;
 
@@ -111,14 +111,14 @@ __noinline int route_message(struct __sk_buff *skb, const struct frame *f)
 	from_peer = peer && peer->address && peer->address == src;
 	if (!own && !from_peer)
 		return FORWARDS;
-	/* 33:33:... */
-	to_group = dst >> 32 == 0x3333;
-	if (!from_peer || f->marked || !is_fabric(port, f->now) || !(own ? *own == port : to_group))
+	if (!from_peer || f->marked || !is_fabric(port, f->now) || !(own ? *own == port : is_group(dst)))
 		return IS_REFUSED;
-	message = message_in(skb, f);
+	/* IPv6 groups: 33:33:... */
+	message = own || dst >> 32 == 0x3333 ? message_in(skb, f) : MESSAGES;
 	if (message == BFD)
 		return take(&peer->full_at[BFD], BFD_GAP, BUCKET, f->now) ? IS_PASSED : IS_LIMITED;
 	if (message == ROUTING)
 		return take(&peer->full_at[ROUTING], ROUTING_GAP, BUCKET, f->now) ? IS_PASSED : IS_LIMITED;
-	return IS_REFUSED;
+	/* Multicasts that its kernel sends by itself, such as MLD. */
+	return own ? IS_REFUSED : IS_CONSUMED;
 }

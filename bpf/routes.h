@@ -89,6 +89,8 @@ static __always_inline int receive_routed(struct __sk_buff *skb, const bool spra
 		switch (route_message(skb, f)) {
 		case IS_PASSED:
 			return consume(TC_ACT_OK);
+		case IS_CONSUMED:
+			return consume(TC_ACT_SHOT);
 		case IS_REFUSED:
 			return drop(f, UNTRUSTED);
 		case IS_LIMITED:

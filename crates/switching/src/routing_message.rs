@@ -33,7 +33,9 @@ pub enum Verdict {
     Forward,
     /// It is passed to the machine, within the rate limit.
     Pass(Message),
-    /// It is dropped.
+    /// It ends here: the peer's kernel sends multicasts by itself, such as MLD.
+    Consume,
+    /// It is dropped as not trusted.
     Refuse,
 }
 
@@ -70,11 +72,16 @@ impl Router {
         if !is_own(to) && !is_from_peer {
             return Verdict::Forward;
         }
-        let is_for_port = ends.own == Some(to) || (!is_own(to) && to.0.starts_with(&[0x33, 0x33]));
+        let is_for_port = if is_own(to) { ends.own == Some(to) } else { to.is_group() };
         if !is_from_peer || is_marked || !is_fabric || !is_for_port {
             return Verdict::Refuse;
         }
-        message(&ethernet).map_or(Verdict::Refuse, Verdict::Pass)
+        let may_be_message = is_own(to) || to.0.starts_with(&[0x33, 0x33]);
+        match message(&ethernet).filter(|_| may_be_message) {
+            Some(message) => Verdict::Pass(message),
+            None if is_own(to) => Verdict::Refuse,
+            None => Verdict::Consume,
+        }
     }
 }
 
@@ -171,9 +178,11 @@ mod tests {
         let group = Mac([0x33, 0x33, 0, 0, 0, 1]);
         let sent = |from, payload| router().decide(0, true, &frame(group, from, 58, 255, payload));
         assert_eq!(sent(PEER, [134, 0, 0, 0]), Verdict::Pass(Message::Routing), "a Router Advertisement");
-        assert_eq!(sent(PEER, [143, 0, 0, 0]), Verdict::Refuse, "MLD");
+        assert_eq!(sent(PEER, [143, 0, 0, 0]), Verdict::Consume, "MLD");
         assert_eq!(sent(HOST, [134, 0, 0, 0]), Verdict::Forward);
-        assert_eq!(router().decide(0, true, &frame(Mac::BROADCAST, PEER, 17, 255, [0; 4])), Verdict::Refuse);
+        let broadcast = frame(Mac::BROADCAST, PEER, 58, 255, [134, 0, 0, 0]);
+        assert_eq!(router().decide(0, true, &broadcast), Verdict::Consume);
+        assert_eq!(router().decide(0, false, &broadcast), Verdict::Refuse);
     }
 
     #[test]

@@ -150,6 +150,14 @@ CASES = [
     ),
     Case("WeftSwitchLoopFound", {"weft_switchd_loops_found_total": "1x100"}, "20m"),
     Case(
+        "WeftSwitchLeafUnreachable",
+        {"weft_switchd_leaves_without_route": "2x8"},
+        "2m",
+        {},
+        "Switch leaf1:19465 has no route to 2 leaves",
+    ),
+    Case("WeftSwitchLeafUnreachable", {"weft_switchd_leaves_without_route": "2x2 0x8"}, "3m"),
+    Case(
         "WeftSwitchFramesLost",
         {DROPPED % "no_route": "0+150x80", DROPPED % "late_copy": "0+150x80"},
         "15m",

@@ -91,3 +91,53 @@ pub fn check(leaves: &[Leaf], other_routes: usize, room: usize) -> Result<(), St
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::{Config, Flags};
+
+    const LEAF: &str = "[[leaf]]\naddress = \"10.0.0.3\"\nstations = [\"02:00:00:00:00:03\"]\n";
+
+    /// The errors in a configuration of mode `ecmp` with these lines and leaves.
+    fn errors(lines: &str, leaves: &str) -> String {
+        let text = format!("mode = \"ecmp\"\nports = [\"a\", \"b\"]\n{lines}\n{leaves}");
+        let read = Config::read("a.toml", &text, Path::new(""), &Flags::default());
+        read.err().map(|problems| problems.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn leaves_are_read_with_the_settings_that_they_need() {
+        let kernel = "routes = \"kernel\"\nfabric_ports = [\"b\"]";
+        assert_eq!(errors(kernel, LEAF), "");
+        assert!(errors("routes = \"kernel\"", LEAF).contains("list the ports that lead to switches"));
+        assert!(errors("", LEAF).contains("set routes = \"kernel\", or remove all [[leaf]]"));
+        assert!(errors(kernel, "").contains("list the stations of each leaf"));
+        assert!(errors("routes = \"bgp\"", "").contains("expected one of `configured`, `kernel`"));
+        assert!(errors(&format!("{kernel}\nmode = \"arp-path\""), LEAF).contains("invalid TOML"));
+        let wrong_mode = format!(
+            "mode = \"arp-path\"\nports = [\"a\"]\nfabric_ports = [\"a\"]\nroutes = \"kernel\"\n{LEAF}"
+        );
+        let read = Config::read("a.toml", &wrong_mode, Path::new(""), &Flags::default());
+        assert!(read.unwrap_err().to_string().contains("routes do not apply to mode `arp-path`"));
+    }
+
+    #[test]
+    fn a_leaf_that_cannot_be_is_refused_with_the_fix() {
+        let with = |from: &str, to: &str| {
+            errors("routes = \"kernel\"\nfabric_ports = [\"b\"]", &LEAF.replace(from, to))
+        };
+        assert!(with("10.0.0.3", "leaf3").contains("expected the loopback address that the leaf announces"));
+        for address in ["127.0.0.1", "0.0.0.0", "224.0.0.1", "fe80::3", "169.254.0.3", "::1"] {
+            assert!(with("10.0.0.3", address).contains("no routing protocol announces it"), "{address}");
+        }
+        assert!(with("02:00", "03:00").contains("expected the address of one host"));
+        assert!(with("02:00", "xx:00").contains("station \"xx:00"));
+        assert!(with("stations", "station").contains("leaf without `address` or `stations`"));
+        let twice = format!("{LEAF}{}", LEAF.replace("00:03", "00:04"));
+        assert!(with(LEAF, &twice).contains("second leaf of this address"));
+        let shared = format!("{LEAF}{}", LEAF.replace("10.0.0.3", "fd00::4"));
+        assert!(with(LEAF, &shared).contains("02:00:00:00:00:03 is listed twice"));
+    }
+}

@@ -81,7 +81,7 @@ fn the_program_passes_and_refuses_the_same_frames() {
     }
     let router = Router { ports: OWN.into_iter().zip(PEERS).map(|(own, peer)| Ends { own, peer }).collect() };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut seen = [0; 4];
+    let mut seen = [0; 5];
     let counts = |program: &Program| {
         let counters = program.plane.counters().expect("a map");
         let untrusted = counters.dropped.iter().find(|(reason, _)| reason.name() == "untrusted");
@@ -100,6 +100,7 @@ fn the_program_passes_and_refuses_the_same_frames() {
             Verdict::Forward if !is_fabric && frame[6] & 1 == 1 => continue,
             Verdict::Forward => (0, (0, 0)),
             Verdict::Refuse => (1, (0, 1)),
+            Verdict::Consume => (4, (1, 0)),
             Verdict::Pass(Message::Bfd) => (2, (1, 0)),
             Verdict::Pass(Message::Routing) => (3, (1, 0)),
         };
