@@ -53,7 +53,7 @@ impl Links {
     ///
     /// # Errors
     /// The kernel's error.
-    pub async fn route_to(&self, address: IpAddr) -> io::Result<Found> {
+    async fn route_to(&self, address: IpAddr) -> io::Result<Found> {
         let mut request = RouteMessage::default();
         let (family, length, to) = match address {
             IpAddr::V4(address) => (AddressFamily::Inet, 32, RouteAddress::Inet(address)),
@@ -72,6 +72,18 @@ impl Links {
             Some(Err(error)) => Err(io::Error::other(error)),
             None => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
         }
+    }
+
+    /// The routes to these addresses.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub async fn routes_to(&self, addresses: Vec<IpAddr>) -> io::Result<Vec<(IpAddr, Found)>> {
+        let mut found = Vec::new();
+        for address in addresses {
+            found.push((address, self.route_to(address).await?));
+        }
+        Ok(found)
     }
 }
 

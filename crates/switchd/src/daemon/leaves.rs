@@ -1,77 +1,23 @@
 //! Routes that a routing daemon beside the switch finds: the kernel's routes to leaves become next hops of their stations
 //! (crates/switching/src/leaf_routes.rs).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use weft_switching::Mac;
-use weft_switching::leaf_routes::{Change, Found, LeafRoute, LeafRoutes};
-use weft_switching::reachability::PortBits;
+use weft_switching::leaf_routes::{Change, Found};
 use weft_units::PortId;
 
 use super::fib::{RouteChanges, Touched};
 use super::links::Links;
+use super::route_entries::named;
 use super::shared::Shared;
 use super::switch::Switch;
-use super::withdrawal::bits;
 use crate::clock;
-use crate::config::Config;
-use crate::layout::{self, MAX_PORTS};
 use crate::sys::ifname;
 
 /// The pause before routes that could not be read are read again.
 const AGAIN: Duration = Duration::from_secs(1);
-
-/// The stations that the configuration names a route to: it goes before that of a leaf.
-fn named(config: &Config) -> HashSet<Mac> {
-    config.routes.iter().map(|route| route.station).collect()
-}
-
-/// All routes of a configuration: those that it names, and those of the stations of leaves.
-pub fn routes<'a>(
-    config: &'a Config,
-    leaves: &'a LeafRoutes,
-) -> impl Iterator<Item = (Mac, PortBits)> + use<'a> {
-    let named = named(config);
-    let of_leaves = leaves.routes().filter(move |(station, _)| !named.contains(station));
-    let configured = config.routes.iter().map(|route| (route.station, bits(route.ports.iter().copied())));
-    configured.chain(of_leaves.map(|(station, route)| (station, route.ports())))
-}
-
-/// Routes of a configuration in the format of the kernel map, with the weights of leaves.
-pub fn entries(
-    config: &Config,
-    leaves: &LeafRoutes,
-    routes: impl IntoIterator<Item = (Mac, PortBits)>,
-) -> Vec<(u64, layout::Route)> {
-    let named = named(config);
-    let leaf_of: HashMap<Mac, &LeafRoute> =
-        leaves.routes().filter(|(station, _)| !named.contains(station)).collect();
-    let entry = |(station, ports): (Mac, PortBits)| {
-        let route = match leaf_of.get(&station) {
-            Some(leaf) => {
-                layout::Route::weighted(leaf.entries(ports, MAX_PORTS.into()).into_iter().map(|port| port.0))
-            }
-            None => layout::Route::new((0..MAX_PORTS).filter(|port| ports & 1 << port != 0)),
-        };
-        (station.bits(), route)
-    };
-    routes.into_iter().map(entry).collect()
-}
-
-/// The kernel's routes to these addresses.
-///
-/// # Errors
-/// The kernel's error.
-pub async fn look_up(links: &Links, addresses: Vec<IpAddr>) -> io::Result<Vec<(IpAddr, Found)>> {
-    let mut found = Vec::new();
-    for address in addresses {
-        found.push((address, links.route_to(address).await?));
-    }
-    Ok(found)
-}
 
 impl Switch {
     /// The addresses of leaves whose routes may have changed.
@@ -174,7 +120,7 @@ pub async fn watch(shared: Shared, links: Links, mut changes: RouteChanges) {
     let mut touched = Touched::Any;
     loop {
         let addresses = shared.lock().touched(&touched);
-        let looked_up = look_up(&links, addresses).await;
+        let looked_up = links.routes_to(addresses).await;
         touched = match looked_up {
             Ok(found) => {
                 shared.lock().find_routes(found, clock::now());

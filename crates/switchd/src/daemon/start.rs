@@ -13,7 +13,6 @@ use super::adoption::{adopt, known_before, settle};
 use super::hello::Hellos;
 use super::identity::{self, id_of};
 use super::interfaces::{Saved, unfit};
-use super::leaves;
 use super::links::{Interface, Links};
 use super::memory::Memory;
 use super::missing;
@@ -133,7 +132,7 @@ pub async fn start(
     let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
     let left = adopt(&mut switch, &interfaces)?;
     let addresses = switch.leaves.leaves().iter().map(|route| route.leaf.address).collect();
-    let found = leaves::look_up(links, addresses).await;
+    let found = links.routes_to(addresses).await;
     switch.take_leaves(found.map_err(Refusal::system("reading the kernel's routes"))?);
     switch.take_routes(left.others.is_empty())?;
     let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);

@@ -8,8 +8,8 @@ use weft_switching::leaf_routes::LeafRoutes;
 use weft_switching::reachability::{PortBits, PortStates, Reachability};
 use weft_units::PortId;
 
-use super::leaves;
 use super::ports::{Port, Role};
+use super::route_entries::{self, bits};
 use super::switch::Switch;
 use crate::config::Config;
 use crate::error::PlaneError;
@@ -35,7 +35,7 @@ impl Switch {
         let left = if has_same_ports { self.plane.routes()? } else { Vec::new() };
         let left: HashMap<u64, PortBits> =
             left.into_iter().map(|(station, route)| (station, bits(route.ports().iter().copied()))).collect();
-        self.reach.set_routes(leaves::routes(&self.config, &self.leaves), |station| {
+        self.reach.set_routes(route_entries::routes(&self.config, &self.leaves), |station| {
             left.get(&station.bits()).copied()
         });
         Ok(())
@@ -47,7 +47,11 @@ impl Switch {
     /// [`PlaneError`].
     pub fn set_routes(&mut self) -> Result<(), PlaneError> {
         match self.config.mode.routes() {
-            true => self.plane.set_routes(&leaves::entries(&self.config, &self.leaves, self.reach.routes())),
+            true => self.plane.set_routes(&route_entries::entries(
+                &self.config,
+                &self.leaves,
+                self.reach.routes(),
+            )),
             false => Ok(()),
         }
     }
@@ -58,9 +62,9 @@ impl Switch {
     /// [`PlaneError`]; nothing is changed then. Otherwise the former ones.
     pub fn exchange_routes(&mut self, config: &Config, new: LeafRoutes) -> Result<Routes, PlaneError> {
         let mut reach = self.reach.clone();
-        reach.set_routes(leaves::routes(config, &new), |_| None);
+        reach.set_routes(route_entries::routes(config, &new), |_| None);
         reach.settle();
-        self.plane.set_routes(&leaves::entries(config, &new, reach.routes()))?;
+        self.plane.set_routes(&route_entries::entries(config, &new, reach.routes()))?;
         Ok(Routes {
             reach: std::mem::replace(&mut self.reach, reach),
             leaves: std::mem::replace(&mut self.leaves, new),
@@ -108,7 +112,7 @@ impl Switch {
         let settled = self.reach.settle();
         let changed = match settled.routes.is_empty() {
             true => Vec::new(),
-            false => leaves::entries(&self.config, &self.leaves, settled.routes),
+            false => route_entries::entries(&self.config, &self.leaves, settled.routes),
         };
         if !changed.is_empty() {
             if let Err(error) = self.plane.change_routes(&changed) {
@@ -143,9 +147,4 @@ impl Port {
             _ => false,
         }
     }
-}
-
-/// Ports as bits.
-pub(super) fn bits(ports: impl IntoIterator<Item = u8>) -> PortBits {
-    ports.into_iter().fold(0, |bits, port| bits | 1_u64.checked_shl(port.into()).unwrap_or_default())
 }

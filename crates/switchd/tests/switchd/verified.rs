@@ -72,7 +72,8 @@ fn programs_are_far_from_the_verifiers_limit() {
         refresh_after: weft_units::Duration::from_secs(1),
         ..Exploration::default()
     };
-    let settings = Settings::new(&config).classifying(&Classifier::Auto(Bytes(1_000_000)));
+    let settings = Settings { has_router: 1, ..Settings::new(&config) };
+    let settings = settings.classifying(&Classifier::Auto(Bytes(1_000_000)));
     for mode in Mode::all() {
         let pinned = BpfFs::new().expect("needs root");
         let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");

@@ -131,7 +131,7 @@ fn flows_leave_the_spine_whose_link_to_their_leaf_is_silent_once_bfd_says_so() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn flows_leave_the_spine_whose_bgpd_crashes_and_lose_nothing() {
+fn flows_leave_the_spine_whose_bgpd_crashes() {
     fails_and_heals(&DAEMON, FRR_ALONE, Duration::from_millis(200));
 }
 
