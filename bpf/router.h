@@ -55,7 +55,12 @@ static __always_inline bool is_unspecified_ip(const __be32 *ip)
  * is none. */
 static __noinline int message_in(struct __sk_buff *skb, const struct frame *f)
 {
-	struct packet p = {};
+	struct {
+		__u8 version, label[3];
+		__be16 length;
+		__u8 next, hop_limit;
+		__be32 source[4], destination[4];
+	} ip ALIGNED;
 	struct {
 		__u8 type, code;
 		__be16 checksum;
@@ -63,27 +68,37 @@ static __noinline int message_in(struct __sk_buff *skb, const struct frame *f)
 	struct {
 		__be16 source, destination;
 	} ports ALIGNED;
-	__u32 at = f->at + 2;
+	__u32 at = f->at + 2, end = skb->len, len;
 	bool multicast, local;
 
 	/* Without VLAN tags and extension headers. */
 	if (f->ethertype != ETHERTYPE_IPV6 || f->at != ADDRESSES_LEN || skb->vlan_present ||
-	    !read_ipv6(skb, at, &p) || p.at != at + 40 || p.at + sizeof(ports) > p.end)
+	    !load(skb, at, &ip, sizeof(ip)) || ip.version >> 4 != 6)
 		return MESSAGES;
-	local = is_link_local_ip(p.destination);
+	at += sizeof(ip);
+	len = bpf_ntohs(ip.length);
+	if (len && at + len < end)
+		end = at + len;
+	if (at + sizeof(ports) > end)
+		return MESSAGES;
+	local = is_link_local_ip(ip.destination);
 	/* ff02::/16 */
-	multicast = (p.destination[0] & bpf_htonl(0xffff0000)) == bpf_htonl(0xff020000);
-	if (p.protocol == 58) {
-		if (!load(skb, p.at, &icmp, sizeof(icmp)) || p.hop_limit != 255 ||
+	multicast = (ip.destination[0] & bpf_htonl(0xffff0000)) == bpf_htonl(0xff020000);
+	if (ip.next == 58) {
+		if (!load(skb, at, &icmp, sizeof(icmp)) || ip.hop_limit != 255 ||
 		    icmp.type < ROUTER_SOLICITATION || icmp.type > NEIGHBOUR_ADVERTISEMENT)
 			return MESSAGES;
-		return (local || multicast) && (is_link_local_ip(p.source) || is_unspecified_ip(p.source)) ? ROUTING : MESSAGES;
+		if (!is_link_local_ip(ip.source) && !is_unspecified_ip(ip.source))
+			return MESSAGES;
+		return local || multicast ? ROUTING : MESSAGES;
 	}
-	if (!local || !is_link_local_ip(p.source) || !load(skb, p.at, &ports, sizeof(ports)))
+	if (!local || !is_link_local_ip(ip.source) || !load(skb, at, &ports, sizeof(ports)))
 		return MESSAGES;
-	if (p.protocol == 6)
-		return ports.source == bpf_htons(BGP_PORT) || ports.destination == bpf_htons(BGP_PORT) ? ROUTING : MESSAGES;
-	return p.protocol == 17 && p.hop_limit == 255 && ports.destination == bpf_htons(BFD_PORT) ? BFD : MESSAGES;
+	if (ip.next == 6)
+		return ports.source == bpf_htons(BGP_PORT) || ports.destination == bpf_htons(BGP_PORT) ?
+			       ROUTING :
+			       MESSAGES;
+	return ip.next == 17 && ip.hop_limit == 255 && ports.destination == bpf_htons(BFD_PORT) ? BFD : MESSAGES;
 }
 
 enum verdict { FORWARDS, IS_PASSED, IS_CONSUMED, IS_REFUSED, IS_LIMITED };
