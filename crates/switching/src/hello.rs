@@ -90,7 +90,8 @@ impl Port {
     fn hello(&mut self, reception: Reception) -> Header {
         let mut hello = Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() };
         reception.write(&mut hello);
-        HelloCount { number: self.numbers.take(), misses: self.loss.is_lossy() }.write(&mut hello);
+        HelloCount { number: self.numbers.get(), misses: self.loss.is_lossy() }.write(&mut hello);
+        self.numbers.advance();
         hello
     }
 

@@ -52,14 +52,17 @@ pub struct HelloNumbers {
 impl HelloNumbers {
     /// The number of the next Hello; none for the first ones: a receiver that knows the sender from before its restart must
     /// not count from the old numbers to the new ones, even if it misses the first Hello.
-    pub const fn take(&mut self) -> Option<u8> {
+    pub const fn get(&self) -> Option<u8> {
+        if self.without < UNNUMBERED { None } else { Some(self.next) }
+    }
+
+    /// The next Hello has left. One that the sender's own queue refused leaves no gap: the link did not lose it.
+    pub const fn advance(&mut self) {
         if self.without < UNNUMBERED {
             self.without += 1;
-            return None;
+        } else {
+            self.next = self.next.wrapping_add(1);
         }
-        let number = self.next;
-        self.next = number.wrapping_add(1);
-        Some(number)
     }
 }
 
@@ -169,7 +172,8 @@ mod tests {
     fn heard(loss: &mut HelloLoss, messages: u32, mut loses: impl FnMut(u32) -> bool) {
         let mut numbers = HelloNumbers::default();
         for message in 0..messages {
-            let number = numbers.take();
+            let number = numbers.get();
+            numbers.advance();
             if !loses(message) {
                 loss.hear(number);
             }

@@ -9,11 +9,19 @@ use super::switch::Switch;
 type Texts = [(&'static str, &'static str); 2];
 
 const OF_NEIGHBOUR: Texts = [
-    ("loss", "the link loses Hello messages of the neighbour: check the cable and both transceivers"),
+    (
+        "loss",
+        "the link loses Hello messages of the neighbour: check the cable, both transceivers, and frames that this port drops on \
+     arrival (ip -s link: dropped, missed)",
+    ),
     ("no loss", "the link loses hardly any Hello messages of the neighbour now"),
 ];
 const OF_THIS: Texts = [
-    ("missed", "the link loses Hello messages to the neighbour: check the cable and both transceivers"),
+    (
+        "missed",
+        "the link loses Hello messages to the neighbour: check the cable, both transceivers, and frames that the neighbour's port \
+     drops on arrival (ip -s link there: dropped, missed)",
+    ),
     ("not missed", "the link loses hardly any Hello messages to the neighbour now"),
 ];
 

@@ -14,6 +14,10 @@ use weft_wire::EtherType;
 /// Size of the receive buffer, including the kernel's overhead per frame: room for some hundred Hellos.
 const BACKLOG: usize = 128 << 10;
 
+/// The priority of Hello messages, `TC_PRIO_CONTROL`: qdiscs with bands (pfifo_fast, prio, also below mq) send them before all
+/// data and do not drop them while data waits.
+const CONTROL: libc::c_int = 7;
+
 /// A packet socket that receives nothing until it is bound.
 ///
 /// # Errors
@@ -49,6 +53,7 @@ impl PortSocket {
         let fd = packet_socket()?;
         // A smaller buffer is acceptable.
         let _ = setsockopt(&fd, sockopt::RcvBuf, &BACKLOG);
+        setsockopt(&fd, sockopt::Priority, &CONTROL)?;
         let address = address(ifindex, ethertype.0)?;
         let length = size_of_val(&address) as libc::socklen_t;
         // SAFETY: the pointer is to an address of the length that is given.

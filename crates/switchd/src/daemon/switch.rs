@@ -200,9 +200,9 @@ impl Switch {
             true => self.reach.parts().iter().map(Some).collect(),
             false => vec![None],
         };
-        let (hold, mut has_changed) = (self.config.hello_hold.ps() / 1000, false);
+        let (hold, mut has_changed, mut has_left) = (self.config.hello_hold.ps() / 1000, false, false);
         // All parts have one number: how many there are depends on the stations that are not reached.
-        let hello_number = self.ports[usize::from(number)].numbers.take();
+        let hello_number = self.ports[usize::from(number)].numbers.get();
         for part in parts {
             let port = &mut self.ports[usize::from(number)];
             let said = Said {
@@ -215,12 +215,16 @@ impl Switch {
             };
             let frame = self.hellos.frame(source, said, clock::since_1970());
             let sent = socket.send(&frame);
+            has_left |= sent.is_ok();
             has_changed |= port.unsent.note(sent.is_ok(), now, hold);
             if let Err(error) = sent
                 && let Some(left_out) = self.log_limit.admit(number, "send", now)
             {
                 tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
             }
+        }
+        if has_left {
+            self.ports[usize::from(number)].numbers.advance();
         }
         if has_changed {
             self.tell(number);

@@ -5,17 +5,17 @@ use std::time::Duration;
 use crate::daemons::leaf_spine::LeafSpine;
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
-use crate::daemons::traffic::{Connection, Stream};
+use crate::daemons::traffic::{Connection, Flood, Stream};
 use crate::net::Netns;
 use crate::wait::{settle, wait_for, wait_for_more};
 
-/// A classic BPF program that loses 20 % of the frames: it compares a random number.
-const FIFTH: &str = "4,32 0 0 4294963256,53 1 0 858993459,6 0 0 2,6 0 0 4294967295";
+/// A classic BPF program that loses 20 % of the frames: it compares a random number. The sender is not told (TC_ACT_STOLEN).
+const FIFTH: &str = "4,32 0 0 4294963256,53 1 0 858993459,6 0 0 4,6 0 0 4294967295";
 
-/// One that loses Hello messages.
+/// One that loses Hello messages; the kernel tells their sender (TC_ACT_SHOT).
 const HELLOS: &str = "4,40 0 0 12,21 0 1 65392,6 0 0 2,6 0 0 4294967295";
 
-/// Loses frames that leave a port; the kernel tells their sender.
+/// Loses frames that leave a port.
 fn lose(netns: &Netns, port: &str, places: &Places, program: &str) {
     let path = places.run.join("lose");
     std::fs::write(&path, program).expect("a file");
@@ -141,4 +141,40 @@ fn a_port_that_cannot_send_hellos_for_a_hold_time_is_the_last_resort_as_its_neig
     wait_for("the port is as good as others again", || !l.is_last_resort("a"));
     stream.goes_on(50);
     stream.end();
+}
+
+/// Hello messages leave the left switch through this queue, which a stream overloads fivefold. Returns the Hello messages that
+/// the queue refused, and those that the neighbour missed.
+fn congested(queue: &[&str]) -> [u64; 2] {
+    let pair = Pair::new(&["a"]);
+    // The hold time tolerates that many Hello messages in a row are lost.
+    let [l, r] = pair.start("mode = \"arp-path\"\n[hello]\ninterval = \"50 ms\"\nhold = 100");
+    assert!(pair.reach(7));
+    queue.iter().for_each(|line| pair.left.sh(&format!("tc qdisc add dev a {line}")));
+    wait_for("the loss of the link is known", || r.loss("a") == Some(0.0));
+    let flood = Flood::start(&pair.hosts[0], "10.0.0.2:9");
+    let sent = || l.hellos_sent();
+    // A whole window of numbers.
+    wait_for_more("Hello messages are sent", 2 * 150, sent);
+    let lost = pair.places.metrics("r");
+    let start = "weft_switchd_port_hellos_lost_total{port=\"a\"} ";
+    let lost = lost.lines().find_map(|line| line.strip_prefix(start)?.parse().ok()).expect("a count");
+    let result = [l.hellos_unsent("a"), lost];
+    println!("{queue:?}: unsent and lost {result:?}, loss {:?}", r.loss("a"));
+    assert!(pair.left.output("tc -s qdisc show dev a").contains("dropped"), "a queue that drops");
+    assert!(!l.is_last_resort("a") && !r.is_last_resort("a"), "{} {}", l.log(), r.log());
+    flood.end();
+    result
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn congestion_is_no_loss_of_the_link() {
+    // One queue for all frames: it refuses Hello messages, too, and their sender knows.
+    let rate = "root handle 1: tbf rate 5mbit burst 5000 limit 60000";
+    let [unsent, lost] = congested(&[rate, "parent 1:1 handle 10: pfifo limit 40"]);
+    assert!(unsent > 20 && lost == 0, "{unsent} {lost}");
+    // A queue with bands, which sends Hello messages first.
+    let banded = [rate, "parent 1:1 handle 10: pfifo_fast"];
+    assert_eq!(congested(&banded), [0, 0]);
 }

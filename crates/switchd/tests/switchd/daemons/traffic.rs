@@ -247,3 +247,32 @@ impl Load {
         self.reading.join().expect("the reader");
     }
 }
+
+/// Datagrams of 1400 bytes at up to 28 Mbit/s, which nobody receives.
+pub struct Flood {
+    stop: Arc<AtomicBool>,
+    sending: JoinHandle<()>,
+}
+
+impl Flood {
+    pub fn start(from: &Netns, address: &str) -> Self {
+        let address: SocketAddr = address.parse().expect("an address");
+        let socket = from.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let sending = std::thread::spawn(move || {
+            let mut pace = Pace::new(Duration::from_micros(400));
+            while !ends.load(Ordering::Relaxed) {
+                pace.turn();
+                // Nobody listens, and the queue may be full.
+                let _ = socket.send_to(&[0; 1400], address);
+            }
+        });
+        Self { stop, sending }
+    }
+
+    pub fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.sending.join().expect("the sender");
+    }
+}
