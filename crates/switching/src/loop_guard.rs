@@ -15,7 +15,7 @@
 //! Times are in nanoseconds of any clock that does not go back.
 
 /// Time between two probes of a port that is up for longer than a second, which all ports send together.
-pub const INTERVAL: u64 = 250 * MS;
+pub const INTERVAL: u64 = 80 * MS;
 /// Time between two looks at the frames that a port has received.
 pub const LOOK: u64 = 50 * MS;
 /// Frames received between two looks that may be circling: the port sends a probe at once.
@@ -25,8 +25,10 @@ const FIRST: [u64; 7] = [0, 5 * MS, 10 * MS, 20 * MS, 40 * MS, 80 * MS, 160 * MS
 /// How long a port is blocked after the last probe: the daemon at the other end may be restarted meanwhile.
 pub const HOLD: u64 = 10_000 * MS;
 /// How long the greater end may take to say that it is blocked.
-const PATIENCE: u64 = 2 * INTERVAL;
-/// How long probes must arrive where Hello messages may make a fabric link of the same link.
+const PATIENCE: u64 = 500 * MS;
+/// How long after a port came up the first Hello messages of a fabric link may arrive behind its first probes, and how long
+/// probes must then arrive before the port blocks.
+const FRESH: u64 = 1000 * MS;
 const DOUBT: u64 = 50 * MS;
 /// Minimum time between two answers.
 const PAUSE: u64 = 10 * MS;
@@ -63,6 +65,9 @@ pub enum Finding {
     Nothing,
     /// Nothing new, but the sender should hear this end now.
     Answer,
+    /// A loop, unless the link passes Hello messages: the other end should hear one and a probe now. A fabric link is answered
+    /// by a Hello, a loop by another probe.
+    Ask,
     /// A loop: this end is blocked from now on, and the sender should hear so now.
     Blocks,
     /// A loop, and the other end is blocked: stations learnt on this port may be elsewhere.
@@ -79,6 +84,8 @@ struct Peer {
     since: u64,
     /// Its last probe.
     last: u64,
+    /// Whether it was sent a Hello and a probe.
+    asked: bool,
 }
 
 /// The probes of one port.
@@ -188,11 +195,20 @@ impl LoopGuard {
             return Finding::Nothing;
         }
         let since = self.note(from, now);
-        // The first Hello messages of a fabric link may arrive behind its first probes.
-        if own.may_be_fabric && from.may_be_fabric && now < since + DOUBT {
-            return Finding::Nothing;
+        if !own.may_be_fabric || !from.may_be_fabric {
+            return self.block(from, now);
         }
-        self.block(from, now)
+        if now < self.up + FRESH {
+            return if now < since + DOUBT { Finding::Nothing } else { self.block(from, now) };
+        }
+        match &mut self.peer {
+            Some(peer) if peer.end != from => Finding::Nothing,
+            Some(peer) if !peer.asked => {
+                peer.asked = true;
+                Finding::Ask
+            }
+            _ => self.block(from, now),
+        }
     }
 
     /// A probe of the end that should block.
@@ -211,7 +227,7 @@ impl LoopGuard {
             None => {}
         }
         if blocked {
-            self.peer = Some(Peer { end: from, since: now, last: now });
+            self.peer = Some(Peer { end: from, since: now, last: now, asked: false });
             let is_known = now < self.spared_until;
             self.spared_until = now + HOLD;
             return if is_known { Finding::Nothing } else { Finding::Spared };
@@ -243,7 +259,7 @@ impl LoopGuard {
                 now
             }
             peer => {
-                *peer = Some(Peer { end, since: now, last: now });
+                *peer = Some(Peer { end, since: now, last: now, asked: false });
                 now
             }
         }

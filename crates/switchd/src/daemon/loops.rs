@@ -88,6 +88,12 @@ impl Switch {
                 self.probe_on(number, now);
                 Vec::new()
             }
+            Finding::Ask => {
+                // In this order: at the other end of a fabric link, the Hello makes a fabric port first.
+                self.greet_on(number, now);
+                self.probe_on(number, now);
+                Vec::new()
+            }
             Finding::Blocks => {
                 self.report_loop(number, from, true, now);
                 let least = if role == Role::Looped { until } else { 0 };
