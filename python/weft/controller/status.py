@@ -52,14 +52,16 @@ def counters(service: Service) -> dict[str, int]:
 
 def _add_waiting(service: Service, shown: dict[str, Any], limit: int) -> None:
     """Add switches that have another master: the core does not know those that it never controlled."""
-    rows = shown["switches"]
-    if shown["total"] > len(rows):
+    waiting = {dpid for dpid, switch in service.switches.items() if switch.is_waiting}
+    if not waiting:
         return
-    known = {row["dpid"] for row in rows}
-    waiting = sorted(dpid for dpid, switch in service.switches.items() if switch.is_waiting and dpid not in known)
-    named = ({"dpid": dpid, "name": service.name(dpid), "up": False, "stations": 0} for dpid in waiting)
+    rows = all_rows = shown["switches"]
+    if shown["total"] > len(rows):
+        all_rows = json.loads(service.core.show("switches", shown["total"]))["switches"]
+    unknown = sorted(waiting - {row["dpid"] for row in all_rows})
+    named = ({"dpid": dpid, "name": service.name(dpid), "up": False, "stations": 0} for dpid in unknown)
     rows += [{**row, "ports": []} for row in named][: limit - len(rows)]
-    shown["total"] += len(waiting)
+    shown["total"] += len(unknown)
 
 
 def _add_connections(service: Service, shown: dict[str, Any]) -> None:

@@ -206,19 +206,33 @@ async def test_a_switch_that_another_controller_takes_over_is_left_alone(tmp_pat
         await until(lambda: network.core.left_alone == set())
 
 
+def has_another_master(switch):
+    """Another controller is active: each of the switch's answers names a new generation id."""
+    answer, renewed = switch._answer, iter(range(10**9, 2 * 10**9))
+
+    def of_another(kind, xid, body):
+        if kind == ROLE:
+            switch.send(25, struct.pack("!I4xQ", 3, next(renewed)), xid)
+        else:
+            answer(kind, xid, body)
+
+    switch._answer = of_another
+
+
+async def test_the_total_of_switches_does_not_depend_on_the_limit(tmp_path):
+    async with running(tmp_path, role="standby") as network:
+        # The core's snapshot always has switch 1.
+        for dpid in (1, 2, 3):
+            has_another_master(await network.switch(dpid, ready=False))
+        await until(lambda: network.core.left_alone == {1, 2, 3})
+        shown = {limit: status.show(network.service, "switches", limit) for limit in (0, 1, 2, 3, 10)}
+        assert {limit: answer["total"] for limit, answer in shown.items()} == dict.fromkeys(shown, 3)
+        assert [len(answer["switches"]) for answer in shown.values()] == [0, 1, 2, 3, 3]
+
+
 async def test_a_standby_knows_a_switch_of_another_controller_by_name_alone(tmp_path):
     async with running(tmp_path, role="standby") as network:
-        switch = await network.switch(1, ready=False)
-        answer, renewed = switch._answer, iter(range(10**9, 2 * 10**9))
-
-        def of_another(kind, xid, body):
-            # Another controller is active: each answer names a new generation id.
-            if kind == ROLE:
-                switch.send(25, struct.pack("!I4xQ", 3, next(renewed)), xid)
-            else:
-                answer(kind, xid, body)
-
-        switch._answer = of_another
+        has_another_master(await network.switch(1, ready=False))
         await until(lambda: network.core.left_alone == {1})
         rows = status.show(network.service, "switches", 10)["switches"]
         assert [(row["dpid"], row["connection"]) for row in rows] == [(1, "standby")]
