@@ -19,7 +19,8 @@ struct port {
 	__u8 up;
 	__u8 way;              /* direction of the neighbour's tier, if configured */
 	__u8 may_be_fabric;    /* whether a Hello may turn it into a fabric port */
-	__u8 last_resort;      /* whether other ports are preferred: Hellos have stopped, at one end or both */
+	__u8 last_resort;      /* whether other ports are preferred: the neighbour is not heard or does not hear
+	                        * this switch, the link loses frames, or Hellos cannot be sent */
 };
 
 struct {

@@ -21,8 +21,8 @@ struct {
 	__type(value, struct route);
 } weft_routes SEC(".maps");
 
-/* Preference of next hops: first neighbours that send Hellos, then those that only deliver frames, then
- * silent ones with a carrier, which avoid dropping the frame. */
+/* Preference of next hops: first hosts and healthy links, then last resorts over which a neighbour's frames still arrive
+ * (ports.h), then silent neighbours with a carrier, which avoid dropping the frame. */
 #define LASTS 3
 
 static __always_inline __u32 how_last(__u32 number, __u64 now)

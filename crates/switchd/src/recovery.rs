@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 
 use weft_switching::Kind;
+use weft_switching::hello::Way;
+use weft_switching::leaving::MOST;
 use weft_switching::path_table::LOCKED;
 use weft_wire::{EtherType, MIN_FRAME, Mac, PathHeader, PathType, Tuple};
 
@@ -109,6 +111,48 @@ impl Known<'_> {
             }
         }
         done
+    }
+
+    /// The actions for flows with an entry on `port`, whose link loses frames. Entries stay, as frames are still forwarded.
+    pub fn leave_port(
+        &self,
+        port: u16,
+        mut leaving: Vec<Broken>,
+        first: usize,
+        mut draw: impl FnMut(&Flow) -> u32,
+    ) -> Recovery {
+        leaving.sort_unstable_by_key(|leaving| (leaving.flow.host, leaving.flow.peer));
+        let most = leaving.len().min(MOST);
+        if most < leaving.len() {
+            let first = first % leaving.len();
+            leaving.rotate_left(first);
+        }
+        let goes_up = self.has_better_up(port);
+        let mut done = Recovery::default();
+        for Broken { flow, path, other } in &leaving[..most] {
+            let back = flow.reversed();
+            match other {
+                Some(other) if self.is_host(other.port) => match (other.initiator, other.class) {
+                    (0, _) => done.frames.push((vec![port], self.about(back, PathType::Fail, other.id))),
+                    // A search is in progress.
+                    (_, LOCKED) => {}
+                    _ => self.recover(back, other.port, &mut draw, &mut done),
+                },
+                Some(other) if goes_up && self.is_fabric(other.port) => {
+                    done.frames.push((vec![other.port], self.about(*flow, PathType::Fail, path.id)));
+                    done.frames.push((vec![port], self.about(back, PathType::Fail, other.id)));
+                }
+                _ => {}
+            }
+        }
+        done
+    }
+
+    /// Whether a flow that leaves through `port` and comes from another switch may have a better way up from here.
+    fn has_better_up(&self, port: u16) -> bool {
+        let leads_up = |port: &Port| port.way == Way::Up as u8 && port.is_fabric(self.now);
+        let is_up = self.ports.get(usize::from(port)).is_some_and(leads_up);
+        is_up && self.ports.iter().any(|port| leads_up(port) && port.last_resort == 0)
     }
 
     /// Searches for a path for the flow of `flow.host`, which is on the host port `port`.

@@ -266,6 +266,25 @@ impl Tables {
         Ok(done)
     }
 
+    /// Moves flows off a port whose link loses frames, except for sending the frames; of many flows those from a random
+    /// place `first` on.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn leave_port(
+        &self,
+        port: u16,
+        ports: &[Port],
+        now: u64,
+        first: usize,
+        draw: impl FnMut(&Flow) -> u32,
+    ) -> io::Result<Recovery> {
+        let over = self.on_port(port, now)?;
+        let done = self.decide(ports, now, |known| known.leave_port(port, over, first, draw));
+        self.begin(&done)?;
+        Ok(done)
+    }
+
     /// Records explorations that start here.
     fn begin(&self, done: &Recovery) -> io::Result<()> {
         if let Some(floods) = &self.0.floods {

@@ -13,6 +13,7 @@
 //! a last resort, too, and loses its entries: frames sent there are lost, while those of the neighbour still arrive.
 //!
 //! A link that loses many Hello messages in one direction ([`crate::hello_loss`]) is a last resort at both ends, with its entries.
+//! Flows leave it in rounds ([`crate::leaving`]).
 
 use weft_units::{Duration, PortId, Time};
 use weft_wire::Mac;
@@ -21,6 +22,7 @@ use crate::exploration::{Exploration, FloodOrder, Scope};
 use crate::hash::pick;
 use crate::header::{Header, Kind};
 use crate::hello_loss::{HelloCount, HelloLoss, HelloNumbers};
+use crate::leaving::Leaving;
 use crate::reception::Reception;
 use crate::{Actions, Context, DropReason};
 
@@ -83,6 +85,7 @@ struct Port {
     loss: HelloLoss,
     /// Whether the neighbour misses many Hello messages of this switch.
     is_missed: bool,
+    leaving: Leaving,
 }
 
 impl Port {
@@ -97,7 +100,12 @@ impl Port {
 
     /// Whether others are preferred.
     const fn is_last(&self) -> bool {
-        self.last_resort || self.loss.is_lossy() || self.is_missed
+        self.last_resort || self.loses()
+    }
+
+    /// Whether the link loses many frames, in either direction.
+    const fn loses(&self) -> bool {
+        self.loss.is_lossy() || self.is_missed
     }
 
     fn may_be_of_a_host(&self) -> bool {
@@ -147,6 +155,7 @@ impl Ports {
                 numbers: HelloNumbers::default(),
                 loss: HelloLoss::default(),
                 is_missed: false,
+                leaving: Leaving::default(),
             }
         };
         let ports: Vec<_> = ways.into_iter().map(port).collect();
@@ -210,6 +219,29 @@ impl Ports {
     /// Whether `port` is only used if no other is left.
     pub fn is_last_resort(&self, port: PortId) -> bool {
         self.ports.get(port.index()).is_some_and(Port::is_last)
+    }
+
+    /// The ports whose flows should be moved to other paths now: their links lose frames, and another port to a switch is
+    /// better.
+    pub fn leave(&mut self, now: Time) -> Vec<PortId> {
+        if !self.ports.iter().any(Port::loses) {
+            return Vec::new();
+        }
+        let is_better = |port: &Port| port.neighbour_until > now && !port.is_last();
+        if !self.ports.iter().any(is_better) {
+            return Vec::new();
+        }
+        let due = |port: &mut Port| {
+            port.neighbour_until > now && port.loses() && port.leaving.is_due(now.ps() / 1000)
+        };
+        (0..).map(PortId).zip(&mut self.ports).filter_map(|(id, port)| due(port).then_some(id)).collect()
+    }
+
+    /// Whether a flow that leaves through `port` and comes from another switch may have a better way up from here.
+    pub fn has_better_up(&self, port: PortId, now: Time) -> bool {
+        let is_up = |port: &&Port| port.way == Way::Up && port.neighbour_until > now;
+        let leads_up = self.ports.get(port.index()).is_some_and(|port| port.way == Way::Up);
+        leads_up && self.ports.iter().filter(is_up).any(|port| !port.is_last())
     }
 
     fn count_hosts(&mut self) {
@@ -532,5 +564,25 @@ mod tests {
         assert_eq!(said(|out| ports.set_up(port, true, at(5), out)), [Reception::Unknown]);
         assert_eq!(greeting(&mut ports, 6), [Reception::Unknown]);
         assert_eq!(greeting(&mut ports, 8), [Reception::Nothing]);
+    }
+
+    #[test]
+    fn flows_leave_a_port_that_loses_frames_only_for_a_better_one() {
+        let config = Exploration::default();
+        let mut ports = Ports::new(vec![Way::Host, Way::Up, Way::Up, Way::Up], &config);
+        let now = Time::ZERO;
+        for port in 1..4 {
+            ports.heard(PortId(port), Reception::Heard, now, &mut Actions::default());
+        }
+        assert!(ports.leave(now).is_empty());
+        let lossy = HelloCount { number: None, misses: true };
+        ports.hear_count(PortId(1), lossy, now);
+        assert_eq!(ports.leave(now), [PortId(1)]);
+        assert!(ports.leave(now).is_empty(), "once");
+        assert!(ports.has_better_up(PortId(1), now) && !ports.has_better_up(PortId(0), now));
+        for port in [2, 3] {
+            ports.hear_count(PortId(port), lossy, now);
+        }
+        assert!(ports.leave(now).is_empty() && !ports.has_better_up(PortId(1), now), "no better one");
     }
 }

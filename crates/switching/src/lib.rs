@@ -52,6 +52,7 @@ pub mod hula;
 mod index;
 pub mod leaf_routes;
 mod least_loaded;
+pub mod leaving;
 pub mod letflow;
 mod link_load;
 pub mod loop_guard;

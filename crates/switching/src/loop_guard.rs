@@ -15,7 +15,7 @@
 //! Times are in nanoseconds of any clock that does not go back.
 
 /// Time between two probes of a port that is up for longer than a second, which all ports send together.
-pub const INTERVAL: u64 = 80 * MS;
+pub const INTERVAL: u64 = 60 * MS;
 /// Time between two looks at the frames that a port has received.
 pub const LOOK: u64 = 50 * MS;
 /// Frames received between two looks that may be circling: the port sends a probe at once.

@@ -8,7 +8,9 @@
 use rand_core::RngCore;
 use weft_units::{PortId, Time};
 
+use crate::hash::pick;
 use crate::header::{Header, Kind};
+use crate::leaving::MOST;
 use crate::path_table::{CONFIRMED, FlowKey, LOCKED, PathEntry, milliseconds};
 use crate::tcp_path::{TcpPathSwitch, about};
 use crate::{Actions, Context, DropReason, Rewrite};
@@ -32,6 +34,35 @@ impl TcpPathSwitch {
         broken.sort_unstable();
         for key in broken {
             self.break_path(ctx, key, out);
+        }
+    }
+
+    /// The link of `port` loses frames: flows explored from here search for another path while the present one stays in use.
+    /// For flows explored from the other end, that edge is notified, and on the way up between switches both edges.
+    pub(crate) fn leave_port<C: Context>(&mut self, ctx: &mut C, port: PortId, out: &mut Actions) {
+        let now = ctx.now();
+        let entries = self.paths.iter(now).filter(|(_, entry)| entry.port == port);
+        let mut leaving: Vec<(FlowKey, u32)> = entries.map(|(key, entry)| (*key, entry.id)).collect();
+        leaving.sort_unstable();
+        let most = leaving.len().min(MOST);
+        if most < leaving.len() {
+            let first = pick(ctx.random().next_u64(), leaving.len());
+            leaving.rotate_left(first);
+        }
+        let goes_up = self.under.base.ports.has_better_up(port, now);
+        for &(key, id) in &leaving[..most] {
+            let back = key.reversed();
+            let Some(other) = self.paths.get(&back, now).copied() else { continue };
+            let ports = &self.under.base.ports;
+            if ports.is_host(other.port, now) {
+                match other.initiator {
+                    true => self.recover(ctx, back, other.port, out),
+                    false => out.emit(port, about(Kind::PathFail, back, other.id)),
+                }
+            } else if goes_up && ports.is_fabric(other.port, now) {
+                out.emit(other.port, about(Kind::PathFail, key, id));
+                out.emit(port, about(Kind::PathFail, back, other.id));
+            }
         }
     }
 

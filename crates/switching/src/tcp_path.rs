@@ -383,6 +383,9 @@ impl Switch for TcpPathSwitch {
         for port in self.under.base.tend(ctx, out) {
             self.break_port(ctx, port, out);
         }
+        for port in self.under.base.ports.leave(ctx.now()) {
+            self.leave_port(ctx, port, out);
+        }
         self.paths.sweep(ctx.now());
     }
 

@@ -110,6 +110,16 @@ pub fn drained(shared: &Shared, number: u16) {
     });
 }
 
+/// The link of the port loses frames: moves flows to other paths while it still forwards.
+pub fn left(shared: &Shared, number: u16) {
+    let shared = shared.clone();
+    tokio::task::spawn_blocking(move || {
+        look_through(&shared, number, "flows of a port whose link loses frames", |tables, ports| {
+            tables.leave_port(number, ports, clock::now(), random() as usize, draw)
+        });
+    });
+}
+
 /// Carries out the recovery that `decide` finds necessary for the flows of a port.
 fn look_through(
     shared: &Shared,

@@ -3,7 +3,8 @@
 
 use weft_wire::{EtherType, Hello, HelloFrame};
 
-use super::switch::Switch;
+use super::ports::{Port, Role};
+use super::switch::{Switch, Task};
 
 /// The kind of log message at the beginning and at the end of a loss, and what it says.
 type Texts = [(&'static str, &'static str); 2];
@@ -26,6 +27,19 @@ const OF_THIS: Texts = [
 ];
 
 impl Switch {
+    /// The ports whose flows should move to other paths now: their links lose frames, and another port to a switch is better.
+    pub(super) fn leave(&mut self, now: u64) -> Vec<Task> {
+        let is_better = |port: &Port| port.role == Role::Fabric && !port.is_last_resort() && !port.draining;
+        if !self.config.mode.keeps_flows() || !self.ports.iter().any(is_better) {
+            return Vec::new();
+        }
+        let due = |port: &mut Port| port.loses() && port.leaving.is_due(now);
+        (0..)
+            .zip(&mut self.ports)
+            .filter_map(|(number, port)| due(port).then_some(Task::Left(number)))
+            .collect()
+    }
+
     /// Whether a Hello that was refused as a replay is one that others have overtaken on the way, which is not lost. Whoever
     /// repeats such a Hello can at most hide a loss.
     pub(super) fn is_late(&mut self, number: u16, frame: &[u8]) -> bool {

@@ -217,7 +217,8 @@ async fn serve(
         let (tasks, next) = {
             let mut switch = shared.lock();
             let now = clock::now();
-            let (tasks, role_ends) = switch.expire(now);
+            let (mut tasks, role_ends) = switch.expire(now);
+            tasks.extend(switch.leave(now));
             let retry = switch.withdraw(now);
             let sending = switch.greet(now).min(switch.probe(now));
             switch.due = role_ends.min(sending).min(retry);
@@ -291,6 +292,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
         }
         Task::Appeared(number) => appearing::take(shared, links, saved, number).await,
         Task::Broken(number) => background::broken(shared, number),
+        Task::Left(number) => background::left(shared, number),
     }
 }
 

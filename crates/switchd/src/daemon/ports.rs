@@ -9,6 +9,7 @@ use serde::Serialize;
 use tokio::task::AbortHandle;
 use weft_switching::hello::Way;
 use weft_switching::hello_loss::{HelloLoss, HelloNumbers};
+use weft_switching::leaving::Leaving;
 use weft_switching::loop_guard::LoopGuard;
 use weft_wire::{Echo, Mac, SwitchId};
 
@@ -147,6 +148,8 @@ pub struct Port {
     pub loss: HelloLoss,
     /// Whether the neighbour misses many of its Hello messages.
     pub is_missed: bool,
+    /// When its flows are moved while its link loses frames.
+    pub leaving: Leaving,
     /// Its Hello messages that could not be sent.
     pub unsent: Unsent,
     /// Its probes.
@@ -188,6 +191,7 @@ impl Port {
             numbers: HelloNumbers::default(),
             loss: HelloLoss::default(),
             is_missed: false,
+            leaving: Leaving::default(),
             unsent: Unsent::default(),
             guard: LoopGuard::default(),
             carries_tags: false,
@@ -218,9 +222,14 @@ impl Port {
     pub const fn is_last_resort(&self) -> bool {
         match self.role {
             Role::Unheard | Role::Silent | Role::OneWay => true,
-            Role::Fabric => self.loss.is_lossy() || self.is_missed || self.unsent.lasts(),
+            Role::Fabric => self.loses() || self.unsent.lasts(),
             Role::Down | Role::Listening | Role::Host | Role::Looped => false,
         }
+    }
+
+    /// Whether its link loses many frames, in either direction.
+    pub const fn loses(&self) -> bool {
+        matches!(self.role, Role::Fabric) && (self.loss.is_lossy() || self.is_missed)
     }
 
     /// When its role may expire, or its received frames must be checked.

@@ -93,6 +93,8 @@ pub enum Task {
     Appeared(u16),
     /// Reroute everything that uses the port.
     Broken(u16),
+    /// Move flows off the port, whose link loses frames.
+    Left(u16),
     /// List all interfaces again.
     LookAgain,
 }

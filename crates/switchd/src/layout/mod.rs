@@ -124,7 +124,8 @@ mirrored! {
         pub way: u8,
         /// Whether a Hello may turn it into a fabric port.
         pub may_be_fabric: u8,
-        /// Whether other ports are preferred: its neighbour's Hellos have stopped.
+        /// Whether other ports are preferred: the neighbour is not heard or does not hear this switch, the link loses frames, or
+        /// Hellos cannot be sent.
         pub last_resort: u8,
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::daemons::leaf_spine::LeafSpine;
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
-use crate::daemons::traffic::{Connection, Flood, Stream};
+use crate::daemons::traffic::{Connection, Flood, Load, Stream};
 use crate::net::Netns;
-use crate::wait::{settle, wait_for, wait_for_more};
+use crate::wait::{DEADLINE, comes, settle, wait_for, wait_for_more};
 
 /// A classic BPF program that loses 20 % of the frames: it compares a random number. The sender is not told (TC_ACT_STOLEN).
 const FIFTH: &str = "4,32 0 0 4294963256,53 1 0 858993459,6 0 0 4,6 0 0 4294967295";
@@ -53,6 +53,57 @@ fn new_connections_avoid_a_link_that_loses_a_fifth_of_the_frames() {
     println!("after: {lossy} and {healthy}");
     assert_eq!(lossy + healthy, 20);
     assert!(lossy <= 5, "{lossy} of 20");
+}
+
+/// The bytes that connections deliver in two seconds.
+fn goodput(loads: &[Load]) -> u64 {
+    let arrived = || loads.iter().map(Load::arrived).sum::<u64>();
+    let before = arrived();
+    settle(Duration::from_secs(2));
+    arrived() - before
+}
+
+/// 20 connections from the first host to the second, which run before the link of the first leaf to a spine begins to lose a
+/// fifth of its frames, move to the other spine.
+fn running_connections_leave(mode: &str) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start_as(&places, mode, "50 ms\"\nhold = 40 # \"", "", "");
+    let leaf = &switches.leaves[0];
+    let [one, other] = &network.hosts;
+    let loads: Vec<_> = (3000..3020)
+        .map(|port| Load::start(Connection::open(one, other, &format!("10.0.0.2:{port}"))))
+        .collect();
+    loads.iter().for_each(Load::goes_on);
+    let before = goodput(&loads);
+    lose(&network.leaves[0], "s0", &places, FIFTH);
+    let lossy = goodput(&loads);
+    wait_for("the leaf knows", || leaf.is_last_resort("s0"));
+    // Flows that this leaf has not explored may need several rounds.
+    let sent = || leaf.sent_bytes("s0");
+    let moved = comes(DEADLINE / 2, || {
+        let before = sent();
+        settle(Duration::from_millis(500));
+        sent() - before < 50_000
+    });
+    let after = goodput(&loads);
+    println!(
+        "{mode}: {before} bytes in 2 s before, {lossy} as the loss begins, {after} later; moved: {moved}"
+    );
+    assert!(moved, "{}", leaf.log());
+    assert!(after > before / 2, "{after} of {before}");
+    loads.into_iter().for_each(Load::end);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn running_connections_leave_a_link_that_begins_to_lose_frames_under_tcp_path() {
+    running_connections_leave("tcp-path");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn running_connections_leave_a_link_that_begins_to_lose_frames_under_ecmp() {
+    running_connections_leave("ecmp");
 }
 
 #[test]

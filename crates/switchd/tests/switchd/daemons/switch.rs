@@ -323,6 +323,11 @@ impl<'a> Switch<'a> {
         self.of_port(port, "last_resort").as_bool().expect("a truth value")
     }
 
+    /// The number of bytes that a port has sent.
+    pub fn sent_bytes(&self, port: &str) -> u64 {
+        self.of_port(port, "sent_bytes").as_u64().expect("a count")
+    }
+
     /// The number of Hello messages that the switch has tried to send.
     pub fn hellos_sent(&self) -> u64 {
         self.show("counters")["hello"]["sent"].as_u64().expect("a count")

@@ -14,7 +14,7 @@ use crate::wait::{DEADLINE, comes, settle, wait_for};
 const GUARDED: &str = "fabric_ports = [\"s0\", \"s1\"]";
 /// How long a port is blocked after the last probe, and the time between two probes.
 const HOLD: Duration = Duration::from_secs(10);
-const INTERVAL: Duration = Duration::from_millis(80);
+const INTERVAL: Duration = Duration::from_millis(60);
 /// Hello messages, probes and floods of both ends together are fewer frames a second. A loop has 550 000.
 const QUIET: u64 = 200;
 
