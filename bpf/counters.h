@@ -26,6 +26,7 @@ struct port_counters {
 	__u64 sent, sent_bytes;
 	__u64 dropped; /* of those received */
 	__u64 gso;     /* of those dropped: GSO frames, which cannot be tagged */
+	__u64 too_long; /* not sent: longer than the port's link takes */
 };
 
 struct {
@@ -63,6 +64,20 @@ static __always_inline void leave(struct __sk_buff *skb, __u32 port)
 		count->sent++;
 		count->sent_bytes += skb->len;
 	}
+}
+
+/* Whether the link takes the frame, which is counted otherwise. Segments of a GSO frame are cut to the packets that the host
+ * would send. */
+static __always_inline bool fits(const struct __sk_buff *skb, const struct port *port, __u32 number)
+{
+	struct port_counters *count;
+
+	if (!port->longest || skb->gso_size || skb->len <= port->longest)
+		return true;
+	count = bpf_map_lookup_elem(&weft_port_counters, &number);
+	if (count)
+		count->too_long++;
+	return false;
 }
 
 /* A global function: verified once, separately. */

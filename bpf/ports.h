@@ -16,11 +16,13 @@ struct port {
 	__u64 neighbour_until; /* until when a neighbouring switch is considered up */
 	__u64 host_from;       /* a host port from this time on; 2^63 - 1: never */
 	__u32 ifindex;         /* 0: no such port */
+	__u32 longest;         /* maximum frame that the link takes, in bytes without the outer VLAN tag; 0: any */
 	__u8 up;
 	__u8 way;              /* direction of the neighbour's tier, if configured */
 	__u8 may_be_fabric;    /* whether a Hello may turn it into a fabric port */
 	__u8 last_resort;      /* whether other ports are preferred: the neighbour is not heard or does not hear
 	                        * this switch, the link loses frames, or Hellos cannot be sent */
+	__u8 reserved[4];
 };
 
 struct {

@@ -65,7 +65,7 @@ static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies
 {
 	struct port *port = port_at(number);
 
-	if (!port)
+	if (!port || !fits(skb, port, number))
 		return TC_ACT_SHOT;
 	leave(skb, number);
 	if (settings.testing) {

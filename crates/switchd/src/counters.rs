@@ -58,6 +58,8 @@ mirrored! {
         pub dropped: u64,
         /// GSO frames among these, which cannot be tagged.
         pub gso: u64,
+        /// Frames not handed to the port, as its link does not take frames of their length.
+        pub too_long: u64,
     }
 }
 
@@ -71,6 +73,7 @@ impl PortCounts {
             sent_bytes: sum.sent_bytes + cpu.sent_bytes,
             dropped: sum.dropped + cpu.dropped,
             gso: sum.gso + cpu.gso,
+            too_long: sum.too_long + cpu.too_long,
         })
     }
 }

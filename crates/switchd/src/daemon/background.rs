@@ -156,7 +156,11 @@ pub async fn sweep(shared: Shared) {
         let tables = shared.lock().plane.tables().clone();
         let began = Instant::now();
         let swept = tokio::task::spawn_blocking(move || tables.sweep(clock::now())).await;
-        shared.lock().tell_of_gso();
+        {
+            let mut switch = shared.lock();
+            switch.tell_of_gso();
+            switch.tell_of_long_frames(clock::now());
+        }
         match swept {
             Ok(Ok(sizes)) => shared.lock().sizes = sizes,
             Ok(Err(error)) => {

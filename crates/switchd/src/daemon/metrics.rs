@@ -108,12 +108,15 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
         switch.ports.iter().map(|port| with("port", &port.name, of(port))).collect()
     };
     if let Ok(counts) = switch.plane.port_counters() {
-        let counters: [(&str, &str, CountOf); 5] = [
+        let counters: [(&str, &str, CountOf); 6] = [
             ("port_received_frames", "Frames received on the port", |port| port.received),
             ("port_received_bytes", "Bytes received on the port", |port| port.received_bytes),
             ("port_sent_frames", "Frames handed to the port for transmission", |port| port.sent),
             ("port_sent_bytes", "Bytes handed to the port for transmission", |port| port.sent_bytes),
             ("port_dropped_frames", "Frames received on the port and dropped", |port| port.dropped),
+            ("port_too_long_frames", "Frames not sent: longer than the MTU of the port's link", |port| {
+                port.too_long
+            }),
         ];
         for (name, help, of) in counters {
             let values =

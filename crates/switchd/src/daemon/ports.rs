@@ -20,6 +20,9 @@ use super::unsent::Unsent;
 use crate::Mode;
 use crate::layout::{self, NEVER};
 
+/// Bytes that an interface takes beyond its MTU: the Ethernet header and a VLAN tag.
+const HEADERS: u32 = 18;
+
 /// The neighbour of a port, as far as known (crates/switching/src/hello.rs).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -156,6 +159,8 @@ pub struct Port {
     pub guard: LoopGuard,
     /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
     pub carries_tags: bool,
+    /// Frames that were too long for its link, as far as logged.
+    pub too_long: u64,
     /// Whether received GSO frames, which cannot be tagged, have been logged.
     pub sends_gso: bool,
     /// The socket for Hellos.
@@ -195,6 +200,7 @@ impl Port {
             unsent: Unsent::default(),
             guard: LoopGuard::default(),
             carries_tags: false,
+            too_long: 0,
             sends_gso: false,
             socket: None,
             reader: None,
@@ -263,6 +269,7 @@ impl Port {
         let before = self.adopted.filter(|_| self.neighbour.is_none() && self.role.is_fabric());
         layout::Port {
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
+            longest: self.interface.as_ref().map_or(0, |interface| interface.mtu + HEADERS),
             // A fabric port with `up` = 0 receives no floods but still forwards.
             up: (self.role != Role::Down && !self.draining).into(),
             way: before.map_or(self.way(tier) as u8, |before| before.way),

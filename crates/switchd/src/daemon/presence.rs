@@ -75,10 +75,15 @@ impl Switch {
         }
         let why = unfit(&interface, all, &self.config, port.carries_tags);
         let up = interface.up && why.is_none();
+        let leaves = interface.up && why.is_some() && port.role.has_neighbour();
         port.interface = Some(interface);
+        if leaves {
+            // The carrier stays: the neighbour would send frames here until its hold time ends.
+            self.say(number, 0, now);
+        }
         match why {
             Some(why) => self.reject(number, why),
-            None => port.unfit = None,
+            None => self.ports[usize::from(number)].unfit = None,
         }
         tasks.extend(self.set_up(number, up, now));
         tasks

@@ -97,6 +97,7 @@ pub fn ports(switch: &Switch) -> Value {
             "sent_frames": counts.sent,
             "sent_bytes": counts.sent_bytes,
             "dropped_frames": counts.dropped,
+            "too_long_frames": counts.too_long,
         })
     };
     switch.ports.iter().enumerate().map(show).collect()

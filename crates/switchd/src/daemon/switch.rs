@@ -152,6 +152,25 @@ impl Switch {
         Ok(undo)
     }
 
+    /// Warns of frames that do not fit the link of a port.
+    pub fn tell_of_long_frames(&mut self, now: u64) {
+        let Ok(counts) = self.plane.port_counters() else { return };
+        for (number, (port, counts)) in (0_u16..).zip(self.ports.iter_mut().zip(counts)) {
+            let frames = counts.too_long.saturating_sub(port.too_long);
+            if frames > 0
+                && let Some(left_out) = self.log_limit.admit(number, "too long", now)
+            {
+                port.too_long = counts.too_long;
+                let mtu = port.interface.as_ref().map(|interface| interface.mtu);
+                tracing::warn!(
+                    port = number, interface = %port.name, mtu, frames, left_out,
+                    "frames longer than the MTU of the interface are dropped: hosts send larger packets than `mtu` in the \
+                     configuration says; raise the MTU of this link and `mtu`, or lower that of the hosts"
+                );
+            }
+        }
+    }
+
     /// Warns once per port that GSO frames arrive, which cannot be tagged.
     pub fn tell_of_gso(&mut self) {
         if !self.config.mode.tags() {

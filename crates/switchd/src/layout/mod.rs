@@ -118,6 +118,8 @@ mirrored! {
         pub host_from: u64,
         /// Its interface.
         pub ifindex: u32,
+        /// The maximum frame that its link takes, in bytes without the outer VLAN tag; 0: any.
+        pub longest: u32,
         /// Whether it is up.
         pub up: u8,
         /// Direction of its neighbour's tier, as [`weft_switching::hello::Way`].
@@ -127,6 +129,8 @@ mirrored! {
         /// Whether other ports are preferred: the neighbour is not heard or does not hear this switch, the link loses frames, or
         /// Hellos cannot be sent.
         pub last_resort: u8,
+        /// Zero.
+        pub reserved: [u8; 4],
     }
 
     /// `struct limits`: when each of a port's token buckets will be full again.

@@ -16,6 +16,7 @@ mod loops;
 mod lossy;
 mod missing;
 mod moves;
+mod mtu;
 mod one_way;
 mod packaging;
 mod pair;

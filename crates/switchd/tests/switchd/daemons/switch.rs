@@ -328,6 +328,11 @@ impl<'a> Switch<'a> {
         self.of_port(port, "sent_bytes").as_u64().expect("a count")
     }
 
+    /// The number of frames that were too long for a port.
+    pub fn too_long(&self, port: &str) -> u64 {
+        self.of_port(port, "too_long_frames").as_u64().expect("a count")
+    }
+
     /// The number of Hello messages that the switch has tried to send.
     pub fn hellos_sent(&self) -> u64 {
         self.show("counters")["hello"]["sent"].as_u64().expect("a count")

@@ -1,0 +1,108 @@
+//! Links with a smaller MTU than the frames of hosts.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use crate::daemons::leaf_spine::LeafSpine;
+use crate::daemons::switch::Places;
+use crate::daemons::traffic::{Connection, Stream};
+use crate::net::Netns;
+use crate::wait::{settle, wait_for, wait_for_more};
+
+/// The hold time: 100 Hello intervals of 100 ms.
+const HOLD: Duration = Duration::from_secs(10);
+
+/// The number of 20 datagrams of 1472 bytes, in packets of 1500, that arrive.
+fn long_datagrams(from: &Netns, to: &Netns, port: u16) -> usize {
+    let echo = to.run(move || UdpSocket::bind(("10.0.0.2", port)).expect("a socket"));
+    echo.set_read_timeout(Some(Duration::from_secs(1))).expect("a time");
+    let socket = from.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
+    for _ in 0..20 {
+        socket.send_to(&[0; 1472], ("10.0.0.2", port)).expect("it is sent");
+    }
+    (0..20).take_while(|_| echo.recv(&mut [0; 2000]).is_ok()).count()
+}
+
+/// One end of a fabric link gets an MTU of 1400 while connections use both spines: both ends leave the link at once, although
+/// its carrier stays, until it takes full packets again.
+fn is_left(mode: &str) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let switches = network.start_as(&places, mode, "100 ms\"\nhold = 100 # \"", "", "");
+    let [one, other] = &network.hosts;
+    one.sh("ethtool -K eth0 tso off gso off");
+    let mut connections: Vec<_> =
+        (4000..4008).map(|port| Connection::open(one, other, &format!("10.0.0.2:{port}"))).collect();
+    connections.iter_mut().for_each(|connection| connection.send(100_000));
+    let stream = Stream::start(one, other, "10.0.0.2:9", Duration::from_millis(2));
+    stream.goes_on(50);
+    network.leaves[0].ip("link set dev s0 mtu 1400");
+    let changed = Instant::now();
+    switches.leaves[0].wait_roles(&[("s0", "down")]);
+    switches.spines[0].wait_roles(&[("l0", "listening")]);
+    let left = changed.elapsed();
+    connections.iter_mut().for_each(|connection| connection.send(100_000));
+    let went_on = changed.elapsed();
+    println!("{mode}: both ends left after {left:?}, connections went on after {went_on:?}");
+    assert!(left < HOLD / 2, "{left:?}");
+    assert_eq!(long_datagrams(one, other, 4100), 20, "{mode}");
+    let log = switches.leaves[0].log();
+    assert!(log.contains("has an MTU of 1400, but hosts may send packets of 1500 bytes"), "{log}");
+    network.leaves[0].ip("link set dev s0 mtu 1500");
+    switches.leaves[0].wait_roles(&[("s0", "fabric")]);
+    switches.spines[0].wait_roles(&[("l0", "fabric")]);
+    stream.goes_on(50);
+    stream.end();
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_link_that_gets_a_small_mtu_is_left_by_both_ends_at_once_under_tcp_path() {
+    is_left("tcp-path");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_link_that_gets_a_small_mtu_is_left_by_both_ends_at_once_under_ecmp() {
+    is_left("ecmp");
+}
+
+/// Switches whose links all have an MTU of 1400, as configured, between hosts that send larger packets: these are lost, as on a
+/// Linux bridge, but counted and logged.
+fn long_frames_are_counted(mode: &str) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    for leaf in &network.leaves {
+        ["s0", "s1"].iter().for_each(|port| leaf.ip(&format!("link set dev {port} mtu 1400")));
+    }
+    let switches = network.start_as(&places, mode, "100 ms", "", "mtu = 1400");
+    let [one, other] = &network.hosts;
+    let mut connection = Connection::open(one, other, "10.0.0.2:4000");
+    connection.send(100);
+    let leaf = &switches.leaves[0];
+    let too_long = || ["s0", "s1"].iter().map(|port| leaf.too_long(port)).sum::<u64>();
+    assert_eq!(too_long(), 0);
+    assert_eq!(long_datagrams(one, other, 4100), 0, "{mode}");
+    assert_eq!(too_long(), 20, "{mode}");
+    wait_for("a warning", || leaf.log().contains("frames longer than the MTU of the interface are dropped"));
+    let metrics = places.metrics("l0");
+    assert!(metrics.contains("weft_switchd_port_too_long_frames_total{port=\"s0\"} "), "{metrics}");
+    // Hosts that send smaller packets are not affected.
+    one.ip("link set dev eth0 mtu 1400");
+    connection.send(100_000);
+    wait_for_more("frames are sent", 1, || leaf.sent_bytes("s0") + leaf.sent_bytes("s1"));
+    settle(Duration::from_millis(100));
+    let before = too_long();
+    connection.send(100_000);
+    assert_eq!(too_long(), before, "{mode}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn frames_that_no_link_takes_are_counted_and_logged_under_tcp_path() {
+    long_frames_are_counted("tcp-path");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn frames_that_no_link_takes_are_counted_and_logged_under_ecmp() {
+    long_frames_are_counted("ecmp");
+}
