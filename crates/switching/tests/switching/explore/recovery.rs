@@ -2,8 +2,9 @@
 
 use weft_fabric::{LinkSpec, build};
 use weft_switching::exploration::{Exploration, OnMiss, WhileBroken};
+use weft_switching::hello_loss::HelloCount;
 use weft_switching::tcp_path::TcpPathSwitch;
-use weft_switching::{DropReason, Header, Kind};
+use weft_switching::{DropReason, Header, Kind, Mac, Reception};
 use weft_units::{Duration, LinkId, NodeId};
 
 use crate::explore::net::{Net, segment, tcp_path};
@@ -74,6 +75,34 @@ fn a_silent_neighbour_is_as_good_as_a_dead_port() {
     net.run(Duration::from_ms(100));
     assert!(net.made(Kind::RecoveryRequest) > 0);
     assert_ne!(both_ways(&mut net)[1], spine);
+}
+
+/// The spine of a connection's path says that it misses the Hello messages of one of the connection's leaves, until its next one.
+fn loses_from(leaf: usize, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    let config =
+        Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() };
+    let (mut net, there) = connected(&config, seed);
+    net.run(Duration::from_ms(5));
+    let to_leaf = link(&net, there[1], there[leaf]);
+    let mut hello = Header { kind: Kind::Hello, dst: Mac::HELLO, ..Header::default() };
+    Reception::Heard.write(&mut hello);
+    HelloCount { number: None, misses: true }.write(&mut hello);
+    net.send_from(there[1], net.fabric.link(to_leaf).from_port, hello);
+    net.run(Duration::from_ms(15));
+    (net, there)
+}
+
+#[test]
+fn a_flow_leaves_a_link_that_loses_frames_though_it_still_works() {
+    for seed in 1..10 {
+        let (mut net, there) = loses_from(0, seed);
+        assert_eq!([Kind::RecoveryRequest, Kind::PathFail].map(|kind| net.made(kind) > 0), [true, false]);
+        assert_ne!(both_ways(&mut net)[1], there[1], "{seed}");
+        let (mut net, _) = loses_from(2, seed);
+        assert_eq!([Kind::RecoveryRequest, Kind::PathFail].map(|kind| net.made(kind) > 0), [true, true]);
+        both_ways(&mut net);
+        assert_eq!((net.loops, net.dropped(DropReason::LinkDown)), (0, 0));
+    }
 }
 
 #[test]
