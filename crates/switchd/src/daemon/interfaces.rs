@@ -168,9 +168,7 @@ impl Saved {
             ),
         }
     }
-}
 
-impl Saved {
     /// Turns IPv6 on again if a former daemon has turned it off.
     fn keep_ipv6(&self, name: &str, is_on: bool) {
         let was_on = self.interfaces.get(name).is_some_and(|before| before.ipv6);

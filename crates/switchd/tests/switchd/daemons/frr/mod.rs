@@ -11,6 +11,7 @@ use crate::daemons::traffic::{Connection, Stream, reaches, send_datagrams};
 use crate::net::Netns;
 use crate::wait::wait_for;
 use fabric::{Fabric, Running};
+use routers::Routers;
 
 /// The time between two datagrams of a stream.
 const EVERY: Duration = Duration::from_millis(2);
@@ -91,13 +92,13 @@ fn wait_for_ports(running: &Running<'_>, ports: &[&str]) {
 
 /// The failure withdraws the route over the first spine, and flows lose datagrams for no longer than `most`. Routes that stay
 /// would lose all of them.
-fn fails_and_heals(failure: &Failure, hello: &str, most: Duration) {
+fn fails_and_heals(failure: &Failure, most: Duration) {
     if !routers::is_installed() {
         return;
     }
     let (fabric, places) = (Fabric::new(), Places::new());
     let bfd_ms = std::env::var("WEFT_FRR_BFD_MS").ok().and_then(|ms| ms.parse().ok()).unwrap_or(BFD_MS);
-    let mut running = fabric.start(&places, hello, bfd_ms);
+    let mut running = fabric.start(&places, FRR_ALONE, bfd_ms);
     for [from, to] in [[0, 1], [1, 2], [2, 0]] {
         assert!(reaches(&fabric.hosts[from], &fabric.hosts[to], &format!("10.0.0.{}:7", to + 1)));
     }
@@ -120,25 +121,36 @@ fn fails_and_heals(failure: &Failure, hello: &str, most: Duration) {
 #[test]
 #[ignore = "needs root and BPF"]
 fn flows_leave_the_spine_that_loses_its_carrier_to_their_leaf_once_frr_says_so() {
-    fails_and_heals(&CARRIER, FRR_ALONE, WATCHED / 2);
+    fails_and_heals(&CARRIER, WATCHED / 2);
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn flows_leave_the_spine_whose_link_to_their_leaf_is_silent_once_bfd_says_so() {
-    fails_and_heals(&SILENT, FRR_ALONE, WATCHED * 3 / 4);
+    fails_and_heals(&SILENT, WATCHED * 3 / 4);
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn flows_leave_the_spine_whose_bgpd_crashes() {
-    fails_and_heals(&DAEMON, FRR_ALONE, Duration::from_millis(200));
+    fails_and_heals(&DAEMON, WATCHED / 2);
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn hello_messages_withdraw_routes_of_frr_sooner_than_frr() {
-    fails_and_heals(&CARRIER, BOTH, Duration::from_millis(100));
+fn hello_messages_withdraw_routes_of_frr_without_frr() {
+    if !routers::is_installed() {
+        return;
+    }
+    let (fabric, places) = (Fabric::new(), Places::new());
+    let mut running = fabric.start(&places, BOTH, BFD_MS);
+    assert!(reaches(&fabric.hosts[2], &fabric.hosts[0], "10.0.0.1:7"));
+    running.routers.iter().for_each(Routers::pause);
+    let failed = watch(&fabric, &mut running, CARRIER.breaks);
+    println!("lost to the leaf and from it: {failed:?}");
+    assert!(failed.iter().all(|lost| *lost <= WATCHED / 2), "{failed:?}");
+    assert_eq!(running.ports(&running.leaves[2], 0), ["s0", "s1"], "the route of FRR stays");
+    assert!(running.leaves[2].withdrawn("s0") > 0);
 }
 
 #[test]

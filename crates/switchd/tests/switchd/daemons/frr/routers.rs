@@ -5,6 +5,9 @@ use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::daemons::switch::Places;
 use crate::net::Netns;
 use crate::wait::wait_for;
@@ -115,6 +118,13 @@ impl Routers {
         child.kill().expect("a child");
         child.wait().expect("a child");
         let _ = fs::remove_file(self.path(&format!("{daemon}.vty")));
+    }
+
+    /// Stops all of them until the test is over: from now on they change no route.
+    pub fn pause(&self) {
+        for (_, child) in &self.daemons {
+            kill(Pid::from_raw(child.id() as i32), Signal::SIGSTOP).expect("a child");
+        }
     }
 
     /// The output of a command of vtysh.
