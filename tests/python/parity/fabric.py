@@ -45,6 +45,7 @@ HOSTS = {"h1": ("leaf1", "p1"), "h2": ("leaf1", "p2"), "h3": ("leaf2", "p1"), "h
 MTU = 9000
 """MTU of all links, for the jumbo-frame cases; hosts' own interfaces have 1500 in all others."""
 _PATH_HEADER = 20
+FABRIC_MTU = MTU + _PATH_HEADER
 _UNNOTICED = frozenset({"disabled", "down"})
 """States of a port, of a bridge or of a daemon, whose carrier the switch has not noticed."""
 
@@ -135,7 +136,7 @@ class Fabric:
         for leaf, down in zip(LEAVES, ("d1", "d2"), strict=True):
             for spine, up in zip(SPINES, ("u1", "u2"), strict=True):
                 loop_free = not self.bridged or (leaf, spine) != ("leaf2", "spine2")
-                self._wire((leaf, up), (spine, down), mtu=MTU + _PATH_HEADER, up=loop_free)
+                self._wire((leaf, up), (spine, down), mtu=FABRIC_MTU, up=loop_free)
         for host, (leaf, port) in HOSTS.items():
             self._wire((leaf, port), (host, "eth0"))
         for leaf, end in zip(LEAVES, ("eth0", "eth1"), strict=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 from waiting import paced, until
 
 from .cell import Cell
-from .fabric import HOSTS, Fabric, host_address
+from .fabric import FABRIC_MTU, HOSTS, Fabric, host_address
 from .frames import BROADCAST, ether
 from .netns import run
 from .stations import GAP, Stream, address, flow, introduce, others, undisturbed
@@ -77,18 +77,22 @@ def links(fabric: Fabric) -> dict[str, Cell]:
             words = ("del", "dev", port, "root") if works else ("replace", "dev", port, "root", "blackhole")
             run(*fabric.spaces[name].command("tc", "qdisc", *words))
 
+    def long_frames(works: bool) -> None:
+        fabric.spaces["leaf1"].ip(f"link set dev u1 mtu {FABRIC_MTU if works else 1400}")
+
     return {
         "link of leaf1 to spine1 loses its carrier": _link(fabric, carrier, 2.0 * hello),
         "link of leaf1 to spine1 fails silently": _link(fabric, silent, 4.0 * hello),
+        "link of leaf1 to spine1 has an MTU of 1400": _link(fabric, long_frames, 2.0 * hello, filling=1464),
     }
 
 
-def _link(fabric: Fabric, works: Callable[[bool], None], bound_ms: float) -> Cell:
+def _link(fabric: Fabric, works: Callable[[bool], None], bound_ms: float, filling: int = 18) -> Cell:
     """The longest outage of a flow between hosts, which have routes, while a link fails and works again."""
     cell = Cell()
     hosts = {host: (host_address(host), f"10.0.0.{host[1:]}") for host in HOSTS}
     ways = (("h1", "h3"), ("h3", "h1"), ("h2", "h4"), ("h4", "h2"))
-    streams = [Stream(fabric, (a, hosts[a]), (b, hosts[b])) for a, b in ways]
+    streams = [Stream(fabric, (a, hosts[a]), (b, hosts[b]), filling=filling) for a, b in ways]
     try:
         flow(streams)
         for state in (False, True):

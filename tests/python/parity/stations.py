@@ -51,9 +51,10 @@ def _wait(tap: Tap, source: bytes, patience: float) -> bool:
     return False
 
 
-def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft") -> bytes:
-    """A numbered datagram in a frame."""
-    return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(mark + struct.pack("!I", number) + bytes(18))))
+def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft", filling: int = 18) -> bytes:
+    """A numbered datagram in a frame, with this many bytes behind the number."""
+    data = mark + struct.pack("!I", number) + bytes(filling)
+    return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(data)))
 
 
 def number_of(heard: CapturedFrame, mark: bytes = b"weft") -> int | None:
@@ -66,14 +67,23 @@ def number_of(heard: CapturedFrame, mark: bytes = b"weft") -> int | None:
 class Stream:
     """Datagrams from one station to another, one every `gap` seconds, until it ends.
 
+    They have `filling` more bytes than their mark and their number.
+
     Attributes:
         sent: When each was sent, in seconds since 1970.
         heard: When the copies of each arrived.
     """
 
-    def __init__(self, fabric: Fabric, source: tuple[str, Address], to: tuple[str, Address], gap: float = GAP) -> None:
+    def __init__(
+        self,
+        fabric: Fabric,
+        source: tuple[str, Address],
+        to: tuple[str, Address],
+        gap: float = GAP,
+        filling: int = 18,
+    ) -> None:
         """Start sending between two stations at these hosts."""
-        self._gap, self._addresses = gap, (source[1], to[1])
+        self._gap, self._addresses, self._filling = gap, (source[1], to[1]), filling
         self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
         self.sent: list[float] = []
         self.heard: list[tuple[int, float]] = []
@@ -91,7 +101,7 @@ class Stream:
         due = time.monotonic()
         while not self._stop.is_set():
             self.sent.append(time.time())
-            self._out.send(datagram(*self._addresses, len(self.sent) - 1))
+            self._out.send(datagram(*self._addresses, len(self.sent) - 1, filling=self._filling))
             self._take()
             due += self._gap
             self._stop.wait(max(0.0, due - time.monotonic()))

@@ -300,6 +300,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
 async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<Vec<String>, Refusal> {
     let mut done = {
         let mut switch = shared.lock();
+        switch.is_gone = true;
         for number in 0..switch.ports.len() as u16 {
             switch.say(number, 0, clock::now());
         }

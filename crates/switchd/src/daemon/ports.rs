@@ -159,6 +159,8 @@ pub struct Port {
     pub guard: LoopGuard,
     /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
     pub carries_tags: bool,
+    /// Whether its neighbour has withdrawn and its carrier has stayed: no host is known there, whatever its role.
+    pub is_left: bool,
     /// Frames that were too long for its link, as far as logged.
     pub too_long: u64,
     /// Whether received GSO frames, which cannot be tagged, have been logged.
@@ -200,6 +202,7 @@ impl Port {
             unsent: Unsent::default(),
             guard: LoopGuard::default(),
             carries_tags: false,
+            is_left: false,
             too_long: 0,
             sends_gso: false,
             socket: None,

@@ -85,6 +85,7 @@ pub fn load(
         reach: Reachability::new(config.ports.len()),
         leaves: LeafRoutes::default().replaced_by(&config.leaves),
         unrouted: BTreeSet::new(),
+        is_gone: false,
         peers: Peers::default(),
         throttle: Throttle::default(),
         due: NEVER,

@@ -61,6 +61,8 @@ pub struct Switch {
     pub peers: Peers,
     /// Leaves without a route, as last logged.
     pub unrouted: BTreeSet<IpAddr>,
+    /// Whether it is taken down: neighbours have been told, so it says nothing more.
+    pub is_gone: bool,
     /// How often the routes may change.
     pub throttle: Throttle,
     /// When the daemon should wake up next.
@@ -125,6 +127,7 @@ impl Switch {
             port.guard.clear();
         }
         port.is_answered &= role.has_neighbour();
+        port.is_left &= !role.has_neighbour() && role != Role::Down;
         if port.role != role {
             port.role = role;
             let named = &port.name;
@@ -210,7 +213,7 @@ impl Switch {
         let port = &self.ports[usize::from(number)];
         let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
         let (source, socket) = (interface.mac, Arc::clone(socket));
-        if port.role == Role::Down {
+        if port.role == Role::Down || (self.is_gone && hold_ms > 0) {
             return;
         }
         let announces = self.config.mode.routes()

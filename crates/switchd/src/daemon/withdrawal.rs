@@ -80,7 +80,7 @@ impl Switch {
         let states = PortStates {
             up: of(|port| port.role != Role::Down),
             fabric: of(Port::carries_routes),
-            hosts: of(|port| port.role == Role::Host),
+            hosts: of(|port| port.role == Role::Host && !port.is_left),
         };
         self.reach.set_ports(states);
     }

@@ -116,6 +116,21 @@ fn fails_and_heals(failure: &Failure, most: Duration) {
 
 #[test]
 #[ignore = "needs root and BPF"]
+fn flows_leave_a_spine_that_is_taken_down_for_good() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let mut switches = network.start(&places, "ecmp");
+    assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
+    wait_until_first_spine(&network, &switches, true);
+    let [to, from] = watch(&network, &mut switches, |switches| {
+        assert!(switches.spines[0].ctl("down").status.success());
+        // Its ports keep their carrier, and nothing says that they lead to a switch.
+        switches.leaves.iter().for_each(|leaf| leaf.wait_roles(&[("s0", "host")]));
+    });
+    assert!(to.max(from) <= HOLD, "{to:?}, {from:?}");
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
 fn flows_leave_the_spine_at_once_when_it_loses_its_carrier_to_their_leaf() {
     fails_and_heals(&CARRIER, HOLD);
 }
