@@ -48,7 +48,7 @@ params! {
         tier: u8 = 0, in 0..=u8::MAX;
         /// largest packet of hosts in bytes; ports with a smaller MTU are refused
         mtu: u32 = Overhead::MTU as u32, in 576..=65_535;
-        /// modes `ecmp` and `spray`: next hops of stations of `[[leaf]]` are those of the kernel's routes ([FRR](linux-switch.md#routes-from-frr)): kernel, configured
+        /// modes `ecmp` and `spray`: source of next hops: `[[route]]`, or also the kernel's routes to each `[[leaf]]` ([FRR](linux-switch.md#routes-from-frr)): kernel, configured
         routes: Routes = Routes::Configured;
     }
 }

@@ -16,8 +16,10 @@ use weft_switching::leaf_routes::{Found, NextHop};
 
 use super::links::Links;
 
-/// `RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` and `RTNLGRP_NEXTHOP`, as groups to join. Linux before 5.3 has no next-hop objects.
-const ROUTES: [u32; 2] = [7, 11];
+/// `RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE`, `RTNLGRP_LINK` and `RTNLGRP_IPV4_IFADDR`, as groups to join: the kernel removes
+/// IPv4 routes of an interface that goes down, or loses its address, without a message about them.
+const ROUTES: [u32; 4] = [7, 11, 1, 5];
+/// `RTNLGRP_NEXTHOP`. Linux before 5.3 has no next-hop objects.
 const NEXT_HOPS: u32 = 32;
 /// Datagrams read in a row, before the addresses are looked up.
 const MOST: usize = 256;
@@ -27,7 +29,7 @@ const MOST: usize = 256;
 pub enum Touched {
     /// Those in these prefixes.
     Within(Vec<IpNet>),
-    /// Any: events were lost, or concern next hops that many routes share.
+    /// Any: events were lost, or concern interfaces or next hops that many routes share.
     Any,
 }
 
@@ -183,7 +185,7 @@ fn touched(mut bytes: &[u8]) -> Touched {
             Ok(NetlinkPayload::InnerMessage(
                 RouteNetlinkMessage::NewRoute(route) | RouteNetlinkMessage::DelRoute(route),
             )) => prefix(&route).map_or(Touched::Any, |prefix| Touched::Within(vec![prefix])),
-            // A next-hop object, or a message that cannot be parsed.
+            // An interface, an address, a next-hop object, or a message that cannot be parsed.
             _ => Touched::Any,
         });
         let length = (header.length() as usize).next_multiple_of(4);

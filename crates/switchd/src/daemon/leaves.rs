@@ -18,6 +18,10 @@ use crate::sys::ifname;
 
 /// The pause before routes that could not be read are read again.
 const AGAIN: Duration = Duration::from_secs(1);
+/// The kernel reports that an interface goes down before it removes the routes.
+const AFTER_LINKS: Duration = Duration::from_millis(10);
+/// How often all routes are read, whatever the kernel reports.
+const ALWAYS: Duration = Duration::from_secs(5);
 
 impl Switch {
     /// The addresses of leaves whose routes may have changed.
@@ -125,9 +129,14 @@ pub async fn watch(shared: Shared, links: Links, mut changes: RouteChanges) {
             Ok(found) => {
                 shared.lock().find_routes(found, clock::now());
                 shared.0.changed.notify_one();
-                match changes.next().await {
-                    Ok(touched) => touched,
-                    Err(error) => {
+                match tokio::time::timeout(ALWAYS, changes.next()).await {
+                    Err(_) => Touched::Any,
+                    Ok(Ok(Touched::Any)) => {
+                        tokio::time::sleep(AFTER_LINKS).await;
+                        Touched::Any
+                    }
+                    Ok(Ok(touched)) => touched,
+                    Ok(Err(error)) => {
                         tracing::error!(%error, "listening to changes of routes failed");
                         tokio::time::sleep(AGAIN).await;
                         Touched::Any

@@ -161,8 +161,9 @@ pub struct Port {
     pub carries_tags: bool,
     /// Whether its neighbour has withdrawn and its carrier has stayed: no host is known there, whatever its role.
     pub is_left: bool,
-    /// Frames that were too long for its link, as far as logged.
-    pub too_long: u64,
+    /// Frames that were too long for its link, as far as logged; none before the first look, after which those that an earlier
+    /// daemon has counted are known.
+    pub too_long: Option<u64>,
     /// Whether received GSO frames, which cannot be tagged, have been logged.
     pub sends_gso: bool,
     /// The socket for Hellos.
@@ -203,7 +204,7 @@ impl Port {
             guard: LoopGuard::default(),
             carries_tags: false,
             is_left: false,
-            too_long: 0,
+            too_long: None,
             sends_gso: false,
             socket: None,
             reader: None,

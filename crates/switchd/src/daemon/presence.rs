@@ -76,7 +76,11 @@ impl Switch {
         let why = unfit(&interface, all, &self.config, port.carries_tags);
         let up = interface.up && why.is_none();
         let leaves = interface.up && why.is_some() && port.role.has_neighbour();
+        let is_resized = port.interface.as_ref().is_some_and(|known| known.mtu != interface.mtu);
         port.interface = Some(interface);
+        if is_resized {
+            self.tell(number);
+        }
         if leaves {
             // The carrier stays: the neighbour would send frames here until its hold time ends.
             self.say(number, 0, now);

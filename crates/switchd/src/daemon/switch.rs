@@ -159,11 +159,12 @@ impl Switch {
     pub fn tell_of_long_frames(&mut self, now: u64) {
         let Ok(counts) = self.plane.port_counters() else { return };
         for (number, (port, counts)) in (0_u16..).zip(self.ports.iter_mut().zip(counts)) {
-            let frames = counts.too_long.saturating_sub(port.too_long);
+            let known = *port.too_long.get_or_insert(counts.too_long);
+            let frames = counts.too_long.saturating_sub(known);
             if frames > 0
                 && let Some(left_out) = self.log_limit.admit(number, "too long", now)
             {
-                port.too_long = counts.too_long;
+                port.too_long = Some(counts.too_long);
                 let mtu = port.interface.as_ref().map(|interface| interface.mtu);
                 tracing::warn!(
                     port = number, interface = %port.name, mtu, frames, left_out,

@@ -37,6 +37,14 @@ impl LeafSpine {
         [Stream::start(one, other, "10.0.0.2:9", every), Stream::start(other, one, "10.0.0.1:9", every)]
     }
 
+    /// Every interface of the network.
+    pub fn ports(&self) -> Vec<(&Netns, &'static str)> {
+        let of = |all: &'static [&'static str]| move |netns| all.iter().map(move |port| (netns, *port));
+        let leaves = self.leaves.iter().flat_map(of(&["host", "s0", "s1"]));
+        let spines = self.spines.iter().flat_map(of(&["l0", "l1"]));
+        leaves.chain(spines).chain(self.hosts.iter().flat_map(of(&["eth0"]))).collect()
+    }
+
     /// All switches in a mode, with Hello messages every 100 ms, when they know their ports.
     pub fn start<'a>(&'a self, places: &'a Places, mode: &str) -> Switches<'a> {
         self.start_at(places, mode, "100 ms")

@@ -50,6 +50,15 @@ fn is_left(mode: &str) {
     network.leaves[0].ip("link set dev s0 mtu 1500");
     switches.leaves[0].wait_roles(&[("s0", "fabric")]);
     switches.spines[0].wait_roles(&[("l0", "fabric")]);
+    // Larger frames than before pass as soon as all links and hosts take them.
+    for (netns, port) in network.ports() {
+        netns.ip(&format!("link set dev {port} mtu 9000"));
+    }
+    wait_for("jumbo frames pass", || {
+        let mut ping = one.command("ping");
+        let output = ping.args(["-c", "1", "-W", "1", "-M", "do", "-s", "8000", "10.0.0.2"]).output();
+        output.expect("ping").status.success()
+    });
     streams.iter().for_each(|stream| stream.goes_on(50));
     let lost = Stream::end_all(streams).into_iter().map(|end| 2 * end.sent.saturating_sub(end.received));
     let lost: Vec<_> = lost.map(Duration::from_millis).collect();

@@ -3,6 +3,7 @@
 mod fabric;
 mod routers;
 
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,9 @@ const FRR_ALONE: &str = "interval = \"100 ms\"\nhold = 100\nreach = \"off\"";
 const BOTH: &str = "interval = \"100 ms\"\nhold = 100";
 /// The most that flows may lose when all is well again.
 const HEALED: Duration = Duration::from_millis(1000);
+
+/// A fabric with FRR is 20 programs: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// How the link between the first leaf and the first spine fails, and how it is repaired.
 struct Failure {
@@ -96,6 +100,7 @@ fn fails_and_heals(failure: &Failure, most: Duration) {
     if !routers::is_installed() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (fabric, places) = (Fabric::new(), Places::new());
     let bfd_ms = std::env::var("WEFT_FRR_BFD_MS").ok().and_then(|ms| ms.parse().ok()).unwrap_or(BFD_MS);
     let mut running = fabric.start(&places, FRR_ALONE, bfd_ms);
@@ -142,6 +147,7 @@ fn hello_messages_withdraw_routes_of_frr_without_frr() {
     if !routers::is_installed() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (fabric, places) = (Fabric::new(), Places::new());
     let mut running = fabric.start(&places, BOTH, BFD_MS);
     assert!(reaches(&fabric.hosts[2], &fabric.hosts[0], "10.0.0.1:7"));
@@ -159,6 +165,7 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     if !routers::is_installed() {
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (fabric, places) = (Fabric::new(), Places::new());
     let mut running = fabric.start(&places, FRR_ALONE, BFD_MS);
     // A host sends to BGP at the leaf's fabric port, and as the spine's port to all routers.
@@ -201,6 +208,13 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     send_datagrams(&fabric.hosts[0], "10.0.0.2:9", 5);
     wait_for("frames without a route are counted", || running.leaves[0].dropped("no_route") >= lost + 5);
     assert!(running.leaves[0].log().contains("the kernel has no route to a leaf"));
+    // The kernel removes routes of an interface that goes down without a message about them.
+    fabric.leaves[0].ip("route add 10.1.0.2/32 dev s0");
+    wait_for("the route is used", || running.ports(&running.leaves[0], 1) == ["s0"]);
+    fabric.leaves[0].ip("link set s0 down");
+    wait_for("the route is gone", || running.ports(&running.leaves[0], 1).is_empty());
+    fabric.leaves[0].ip("link set s0 up");
+    running.leaves[0].wait_roles(&[("s0", "fabric")]);
     // A route by hand, over a port that leads to no switch, and then over one that does, with weights.
     fabric.leaves[0].ip("route add 10.1.0.2/32 dev host");
     wait_for("the route is shown as ignored", || {
