@@ -40,9 +40,25 @@ impl Switch {
         }
     }
 
+    /// Warns of ports with one address: the program knows the last of them by it.
+    fn warn_of_twins(&self, own: &[Option<Mac>]) {
+        for (at, mac) in own.iter().enumerate() {
+            let Some(twin) = own[..at].iter().position(|other| mac.is_some() && other == mac) else {
+                continue;
+            };
+            let [one, other] = [twin, at].map(|at| self.ports[at].name.as_str());
+            tracing::warn!(
+                one, other, mac = %mac.unwrap_or_default(),
+                "two ports have one MAC address: messages for the routing daemon pass on the second one only; give each port \
+                 its own (ip link set dev {one} address ...)"
+            );
+        }
+    }
+
     fn write_peer(&mut self, number: u16) -> Result<(), PlaneError> {
         let own = own(&self.ports, &self.config);
         if own != self.peers.own {
+            self.warn_of_twins(&own);
             self.plane.set_own_addresses(&own)?;
             self.peers.own = own;
         }

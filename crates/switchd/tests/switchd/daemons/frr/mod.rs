@@ -215,6 +215,12 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     wait_for("the route is gone", || running.ports(&running.leaves[0], 1).is_empty());
     fabric.leaves[0].ip("link set s0 up");
     running.leaves[0].wait_roles(&[("s0", "fabric")]);
+    // Ports with one address are named.
+    let twin = address(&fabric.leaves[0], "s0");
+    fabric.leaves[0].ip(&format!("link set dev s1 address {twin}"));
+    wait_for("ports with one address are named", || {
+        running.leaves[0].log().contains("two ports have one MAC address")
+    });
     // A route by hand, over a port that leads to no switch, and then over one that does, with weights.
     fabric.leaves[0].ip("route add 10.1.0.2/32 dev host");
     wait_for("the route is shown as ignored", || {
