@@ -73,7 +73,8 @@ impl LinkSettings {
             let scheduler = queues.value(QUEUES_KEYS, "scheduler");
             let Some(weights) = queues.list::<u32>("weights") else {
                 if queues.node("weights").is_none() {
-                    let label = "expected one number per queue, such as weights = [4, 1]";
+                    let label =
+                        "expected one number per queue, such as { scheduler = \"drr\", weights = [4, 1] }";
                     queues.problem(queues.span, format!("{} has no `weights`", queues.title()), label);
                 }
                 return None;

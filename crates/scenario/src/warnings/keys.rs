@@ -42,8 +42,11 @@ fn warning(settings: &Settings, keys: &[&str], decides: &str, value: &str, advic
     Some(format!("{} {verb} no effect while {decides} is \"{value}\"{advice}", given.join(", ")))
 }
 
-/// Whether the sweep changes this key, alone or with its whole section, but not with `own`, the section of the idle key.
+/// Whether the sweep changes this key, one of its sub-keys, or its whole section unless that is `own`, the section of the idle
+/// key.
 pub(super) fn sweeps(settings: &Settings, own: &str, key: &str) -> bool {
     let section = key.split('.').next().filter(|section| *section != own);
-    settings.swept.iter().any(|swept| swept == key || Some(swept.as_str()) == section)
+    let is_within =
+        |swept: &str| swept.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    settings.swept.iter().any(|swept| is_within(swept) || Some(swept.as_str()) == section)
 }

@@ -1,6 +1,6 @@
 //! Warnings of ports that are to mark packets, but never do.
 
-use weft_fabric::{Fabric, Limit, Link};
+use weft_fabric::{Fabric, Limit, Link, MarkAt, QueueSpec};
 
 use super::more::and_more;
 use crate::settings::Settings;
@@ -33,15 +33,14 @@ fn incapable(fabric: &Fabric, settings: &Settings) -> Option<String> {
 fn out_of_reach(fabric: &Fabric) -> Option<String> {
     let mut beyond = fabric.links().iter().zip(0..).filter_map(|(link, id)| {
         let queue = &link.queue;
-        let threshold = queue.red.map(|red| ("red.kmin", red.kmin));
-        let (key, threshold) = threshold.or(queue.ecn_threshold.map(|at| ("ecn_threshold", at)))?;
-        let is_beyond = match (threshold, queue.limit) {
-            (Limit::Packets(from), Limit::Packets(limit)) => from >= limit,
-            (Limit::Bytes(from), Limit::Bytes(limit)) => from >= limit,
-            _ => false,
+        let (key, threshold) = match (queue.red, queue.ecn_threshold) {
+            (Some(red), _) => ("red.kmin", red.kmin),
+            (None, Some(threshold)) => ("ecn_threshold", threshold),
+            (None, None) => return None,
         };
+        let limit = longest(queue);
         // Lossless queues grow beyond the limit.
-        (is_beyond && queue.pfc.is_none()).then_some((id, key, threshold, queue.limit))
+        (is_beyond(queue, threshold, limit) && queue.pfc.is_none()).then_some((id, key, threshold, limit))
     });
     let (id, key, threshold, limit) = beyond.next()?;
     Some(format!(
@@ -49,4 +48,29 @@ fn out_of_reach(fabric: &Fabric) -> Option<String> {
         fabric.link_label(weft_units::LinkId(id)),
         and_more(beyond.count()),
     ))
+}
+
+/// The limit of the longest queue of the port: with `trim`, the most urgent one has its own, by default twice the bytes.
+fn longest(queue: &QueueSpec) -> Limit {
+    if !queue.trim {
+        return queue.limit;
+    }
+    match (queue.limit, queue.trim_queue) {
+        (Limit::Bytes(bytes), None) => Limit::Bytes(bytes.saturating_mul(2)),
+        (Limit::Bytes(bytes), Some(Limit::Bytes(urgent))) => Limit::Bytes(bytes.max(urgent)),
+        (Limit::Packets(packets), Some(Limit::Packets(urgent))) => Limit::Packets(packets.max(urgent)),
+        // Bytes and packets are not compared.
+        _ => Limit::Unlimited,
+    }
+}
+
+/// Whether no packet of a queue with this limit finds enough queued for a mark, or leaves as much. RED marks only above `kmin`.
+/// With `at = "dequeue"`, the length includes the packet itself.
+fn is_beyond(queue: &QueueSpec, threshold: Limit, limit: Limit) -> bool {
+    let is_above_kmin = queue.red.is_some_and(|red| red.at == MarkAt::Enqueue);
+    let least = threshold.count().saturating_add(u64::from(is_above_kmin));
+    match (threshold, limit) {
+        (Limit::Packets(_), Limit::Packets(_)) | (Limit::Bytes(_), Limit::Bytes(_)) => least >= limit.count(),
+        _ => false,
+    }
 }

@@ -14,7 +14,7 @@ fn keys_of_ports_that_others_leave_without_effect_are_warned_of() {
     let ecn = "transport.ecn=classic";
     // Settings, the warning, and settings with which there is none, or a sweep over the other key.
     type Case<'a> = (&'a [&'a str], &'a str, &'a [&'a [&'a str]], &'a str);
-    let cases: [Case<'_>; 11] = [
+    let cases: [Case<'_>; 15] = [
         (
             &[endless, "fabric.pfc={}"],
             "PFC never pauses link h0->e0 (and 79 more like it): its `queue` is unlimited",
@@ -83,9 +83,61 @@ fn keys_of_ports_that_others_leave_without_effect_are_warned_of() {
             "its queue holds 20 packets, and red.kmin is 20 packets",
             &[&[
                 "fabric.queue=20 packets",
-                "fabric.red={ kmin = \"19 packets\", kmax = \"30 packets\" }",
+                "fabric.red={ kmin = \"18 packets\", kmax = \"30 packets\" }",
                 ecn,
             ]],
+            "",
+        ),
+        // A packet finds 19 packets at most; RED marks above kmin.
+        (
+            &["fabric.queue=20 packets", "fabric.red={ kmin = \"19 packets\", kmax = \"30 packets\" }", ecn],
+            "its queue holds 20 packets, and red.kmin is 19 packets",
+            &[
+                &[
+                    "fabric.queue=20 packets",
+                    "fabric.red={ kmin = \"18 packets\", kmax = \"30 packets\" }",
+                    ecn,
+                ],
+                &[
+                    "fabric.queue=20 packets",
+                    "fabric.red={ kmin = \"19 packets\", kmax = \"30 packets\", at = \"dequeue\" }",
+                    ecn,
+                ],
+            ],
+            "",
+        ),
+        (
+            &[
+                "fabric.queue=20 packets",
+                "fabric.red={ kmin = \"20 packets\", kmax = \"30 packets\", at = \"dequeue\" }",
+                ecn,
+            ],
+            "its queue holds 20 packets, and red.kmin is 20 packets",
+            &[],
+            "",
+        ),
+        // The most urgent queue has twice the limit with `trim`, or `trim_queue`.
+        (
+            &["fabric.queue=10 kB", two, "fabric.ecn_threshold=20 kB", uec, slow, "fabric.trim=true"],
+            "its queue holds 20 kB, and ecn_threshold is 20 kB",
+            &[
+                &["fabric.queue=10 kB", two, mark, uec, slow, "fabric.trim=true"],
+                &[
+                    "fabric.queue=10 kB",
+                    two,
+                    "fabric.ecn_threshold=20 kB",
+                    uec,
+                    slow,
+                    "fabric.trim=true",
+                    "fabric.trim_queue=30 kB",
+                ],
+            ],
+            "",
+        ),
+        (
+            &["fabric.queue=10 kB", two, mark, uec, slow, "fabric.trim=true", "fabric.trim_queue=5 kB"],
+            "its queue holds 10 kB, and ecn_threshold is 10 kB",
+            &[],
             "",
         ),
         (
@@ -113,5 +165,26 @@ fn keys_of_ports_that_others_leave_without_effect_are_warned_of() {
         for warnings in without {
             assert!(!warnings.iter().any(|given| given.contains(warning)), "{sets:?}: {warnings:?}");
         }
+    }
+}
+
+#[test]
+fn a_swept_sub_key_counts_as_its_key() {
+    let trims = ["fabric.queues={ weights = [1, 1] }", "transport.protocol=uec", "fabric.trim=true"];
+    let pfc = "[fabric.pfc]\nqueues = [0, 1]\n";
+    let weights = "[fabric.queues]\nweights = [4, 1]\n";
+    let cases: [(&[&str], &str, &str, &str); 2] = [
+        (&trims, pfc, "pfc.queues = [[0], [0, 1]]", "set pfc.queues"),
+        (&[], weights, "queues.scheduler = [\"strict-priority\", \"drr\"]", "set it to \"drr\""),
+    ];
+    for (sets, given, sweep, warning) in cases {
+        let has = |more: &str| {
+            let own = ["fabric.rate=400 Gbps", "traffic.load=0.1", "fabric.queue=1 MB"];
+            let checked = scenario(more, &[&own[..], sets].concat()).check(&no_files);
+            checked.unwrap_or_else(|error| panic!("{error}")).iter().any(|given| given.contains(warning))
+        };
+        assert!(has(given), "{warning}");
+        // Without `--set fabric.queues` or `--set fabric.pfc`, which would end the sweep.
+        assert!(!has(&format!("{given}[sweep]\nfabric.{sweep}\n")), "{sweep}");
     }
 }
