@@ -8,10 +8,12 @@ import pathlib
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from waiting import PATIENCE_S, until
+from weft.against import cases
 
 CASE = "roce-dcqcn-1024"
 """The case that takes Weft least time."""
@@ -120,8 +122,9 @@ def test_ratios_of_runs_that_differ_are_marked(weft, htsim):
     directory = htsim(DIFFERS)
     done = weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1", "--json")
     (row,) = json.loads(done.stdout)
-    reason = f"{CASE}: the last completion differs by +"
-    assert (done.exit_code, f"not comparable: {reason}" in done.stderr) == (1, True), done.stderr
+    reason = "the last completion differs by +"
+    assert (done.exit_code, f"not comparable: {CASE}\n" in done.stderr) == (1, True), done.stderr
+    assert [found.startswith(reason) for found in row["reasons"]] == [True]
     assert row["comparable"] is False
     assert row["packets_deviation"] == 0
     assert row["last_deviation"] > 0.3
@@ -129,8 +132,25 @@ def test_ratios_of_runs_that_differ_are_marked(weft, htsim):
     assert row["weft_engine_seconds"] < row["weft_seconds"]
     assert row["ratio_min"] == row["ratio"] == pytest.approx(row["htsim_seconds"] / row["weft_seconds"])
     shown = weft("bench", CASE, "--against", "htsim", "--htsim", directory, "--rounds", "1")
-    assert (shown.exit_code, f"not comparable: {reason}" in shown.stderr) == (1, True), shown.stderr
-    assert "†: not comparable" in shown.stdout
+    assert (shown.exit_code, f"not comparable: {CASE}\n" in shown.stderr) == (1, True), shown.stderr
+    assert f"†: not comparable:\n  {CASE}: {reason}" in shown.stdout
+
+
+def test_reasons_of_a_case_are_printed_if_a_later_one_fails(weft, htsim, tmp_path, monkeypatch):
+    first = cases.CASES[CASE]
+    monkeypatch.setattr(cases, "CASES", {CASE: first, "later": replace(first, name="later")})
+    # A round has two runs of htsim, one of them silenced.
+    runs = tmp_path / "runs"
+    fails_later = f"""
+with open({str(runs)!r}, "a") as file:
+    file.write(".")
+if os.path.getsize({str(runs)!r}) > 2:
+    sys.exit(3)
+"""
+    directory = htsim(STAND_IN + fails_later + DIFFERS.removeprefix(STAND_IN))
+    done = weft("bench", "--against", "htsim", "--htsim", directory, "--rounds", "1")
+    assert (done.exit_code, "later: " in done.stderr, "failed with exit code 3" in done.stderr) == (1, True, True)
+    assert f"†: not comparable:\n  {CASE}: the last completion differs by +" in done.stdout
 
 
 def has_ended(pid):

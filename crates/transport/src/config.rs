@@ -10,7 +10,7 @@ use weft_units::{Bytes, Duration, params, words};
 use crate::congestion::{self, CongestionControl, MptcpCongestion, Settings, Window, WindowGrowth};
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
-use crate::protocol_config::{Idle, ProtocolConfig};
+use crate::protocol_config::{Idle, ProtocolConfig, WithoutEcn};
 use crate::segment::{IP_HEADER, TCP_HEADER, window};
 
 words! {
@@ -366,8 +366,11 @@ impl ProtocolConfig for Config {
         (self.ecn == EcnMode::Dctcp).then_some("DCTCP reacts to losses only")
     }
 
-    fn without_ecn(&self) -> Option<&'static str> {
-        (self.ecn == EcnMode::Off).then_some("transport.ecn is \"off\"")
+    fn without_ecn(&self) -> Option<WithoutEcn> {
+        (self.ecn == EcnMode::Off).then_some(WithoutEcn {
+            why: "transport.ecn is \"off\"",
+            fix: "transport.ecn = \"classic\", or transport.profile = \"dctcp\"",
+        })
     }
 
     fn adapts_paths(&self) -> bool {

@@ -45,8 +45,8 @@ pub trait ProtocolConfig {
         None
     }
 
-    /// The setting that keeps its packets from being ECN-capable, if they are not.
-    fn without_ecn(&self) -> Option<&'static str> {
+    /// Why its packets are not ECN-capable, if they are not.
+    fn without_ecn(&self) -> Option<WithoutEcn> {
         None
     }
 
@@ -119,4 +119,13 @@ pub struct FirstWindow {
     pub packets: u32,
     /// The largest window in packets.
     pub largest: u32,
+}
+
+/// Why no packet of a protocol is ECN-capable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WithoutEcn {
+    /// The key and its value that decide so.
+    pub why: &'static str,
+    /// What to set instead.
+    pub fix: &'static str,
 }

@@ -17,7 +17,7 @@ pub struct Stats {
     pub out_of_order: u32,
     /// Segments received with a congestion mark.
     pub ecn_marks: u32,
-    /// Packets dropped because no sender of this flow gives one such a number.
+    /// Packets dropped because no sender of this flow gives one such a number. No result reports it; tests read it.
     pub impossible: u32,
 }
 

@@ -40,8 +40,8 @@ def run(
             done = measured(case.command(program, matrix.hosts, seed), folder / _USAGE, file, folder, longest)
         except TimeoutError:
             end = "" if silent else last_lines(path)
-            message = f"{case.name}: {program} was still running after {longest:.0f} s and was ended{end}"
-            raise PeerError(message, f"--timeout {2 * longest:.0f}, if it does not hang", begun=True) from None
+            message = f"{case.name}: {program} was still running after {longest:g} s and was ended{end}"
+            raise PeerError(message, f"--timeout {2 * longest:g}, if it does not hang", begun=True) from None
     if done.code != 0:
         end = "" if silent else last_lines(path)
         raise PeerError(f"{case.name}: {program} failed with exit code {done.code}{end}", begun=True)

@@ -57,10 +57,13 @@ def compare(directory: Path, name: str | None, rounds: int, seconds: float | Non
             shell.print_json([row(one) for one in done], indent=2)
         elif done:
             _print(done, rounds)
-    differ = [one for one in done if not one.agreement.holds]
-    if differ:
-        said = "; ".join(f"{one.case.name}: {', '.join(one.agreement.reasons)}" for one in differ)
-        raise shell.fail(f"not comparable: {said}", code=shell.FAILED)
+    if differ := _differing(done):
+        raise shell.fail(f"not comparable: {', '.join(one.case.name for one in differ)}", code=shell.FAILED)
+
+
+def _differing(done: "Sequence[Comparison]") -> "list[Comparison]":
+    """The cases that are not comparable."""
+    return [one for one in done if not one.agreement.holds]
 
 
 def _run(chosen: "list[tuple[Case, Path]]", rounds: int, seconds: float | None, done: "list[Comparison]") -> None:
@@ -83,8 +86,10 @@ def _run(chosen: "list[tuple[Case, Path]]", rounds: int, seconds: float | None, 
 def _print(done: "Sequence[Comparison]", rounds: int) -> None:
     for table in in_parts(shell.out, _COLUMNS, partial(_table, done)):
         shell.out.print(table)
-    if any(not one.agreement.holds for one in done):
-        shell.out.print("†: not comparable, for the reason below", style="yellow")
+    if differ := _differing(done):
+        shell.out.print("†: not comparable:", style="yellow")
+    for one in differ:
+        shell.out.print(f"  {one.case.name}: {', '.join(one.agreement.reasons)}", style="yellow")
     shell.out.print(
         f"{plural(rounds, 'interleaved round')}, medians; times are CPU time; ratios: htsim / weft run; "
         "packets, last flow: Weft's deviation from htsim",

@@ -1,6 +1,7 @@
 //! Warnings of ports that are to mark packets, but never do.
 
 use weft_fabric::{Fabric, Limit, Link, MarkAt, QueueSpec};
+use weft_transport::WithoutEcn;
 
 use super::more::and_more;
 use crate::settings::Settings;
@@ -12,7 +13,7 @@ pub(super) fn missing(fabric: &Fabric, settings: &Settings) -> Vec<String> {
 
 /// Warns if hosts send no packet that may be marked.
 fn incapable(fabric: &Fabric, settings: &Settings) -> Option<String> {
-    let why = settings.transport.protocol.config().without_ecn()?;
+    let WithoutEcn { why, fix } = settings.transport.protocol.config().without_ecn()?;
     let is_swept = |key: &String| key == "transport" || key.starts_with("transport.");
     // Hermes's probes are ECN-capable whatever the flows are.
     if settings.descriptor.name == "hermes" || settings.swept.iter().any(is_swept) {
@@ -25,8 +26,12 @@ fn incapable(fabric: &Fabric, settings: &Settings) -> Option<String> {
     ];
     let given: Vec<&str> = keys.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key).collect();
     let verb = if given.len() == 1 { "has" } else { "have" };
-    (!given.is_empty())
-        .then(|| format!("{} {verb} no effect while {why}: no packet is ECN-capable", given.join(" and ")))
+    (!given.is_empty()).then(|| {
+        format!(
+            "{} {verb} no effect while {why}, so no packet is ECN-capable: set {fix}",
+            given.join(" and ")
+        )
+    })
 }
 
 /// Warns of thresholds that a queue cannot reach: a packet that would find so much queued is dropped or cut.

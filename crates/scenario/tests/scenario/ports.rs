@@ -50,19 +50,20 @@ fn keys_of_ports_that_others_leave_without_effect_are_warned_of() {
         ),
         (
             &[mark],
-            "`ecn_threshold` has no effect while transport.ecn is \"off\"",
-            &[&[mark, ecn]],
+            "`ecn_threshold` has no effect while transport.ecn is \"off\", so no packet is ECN-capable: \
+             set transport.ecn = \"classic\", or transport.profile = \"dctcp\"",
+            &[&[mark, ecn], &[mark, "transport.profile=dctcp"]],
             "transport.ecn = [\"off\", \"classic\"]",
         ),
         (
             &[mark, "transport.protocol=udp"],
-            "while transport.protocol is \"udp\"",
+            "while transport.protocol is \"udp\", so no packet is ECN-capable: set transport.protocol",
             &[&[mark, uec, slow]],
             "transport.protocol = [\"udp\", \"tcp\"]",
         ),
         (
             &[mark, "transport.protocol=roce", "transport.congestion_control=off"],
-            "while transport.congestion_control is \"off\"",
+            "while transport.congestion_control is \"off\", so no packet is ECN-capable: set transport.congestion_control = \"dcqcn\"",
             &[&[mark, "transport.protocol=roce"], &[mark, "scheme.name=hermes"]],
             "",
         ),

@@ -39,8 +39,8 @@ params! {
         min_samples: u8 as "hystart_min_samples" = 8, in 0..=u8::MAX;
         /// ACKs closer together than this form a train
         ack_delta: Duration as "hystart_ack_delta" = Duration::from_ms(2);
-        /// end of slow start at a train of half the minimum delay (Linux; of all of it with `pacing`), otherwise at one
-        /// of all of it (ns-3)
+        /// length of the ACK train that ends slow start: half the minimum delay (Linux; all of it with `pacing`), or all
+        /// of it (ns-3)
         half_train: bool as "hystart_half_train" = true;
         /// smallest delay increase that ends slow start
         delay_min: Duration as "hystart_delay_min" = Duration::from_ms(4);

@@ -7,7 +7,7 @@ use weft_units::{Bytes, Duration, Rate, params, words};
 
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
-use crate::protocol_config::{Idle, ProtocolConfig};
+use crate::protocol_config::{Idle, ProtocolConfig, WithoutEcn};
 
 /// Bytes of an IPv4, a UDP and a base transport header, and of the invariant CRC.
 const HEADERS: u32 = 20 + 8 + 12 + 4;
@@ -87,7 +87,7 @@ params! {
         hyper_increase: Rate = Rate::from_bps(100_000_000), in RATES;
         /// the rate below which no sender decreases
         min_rate: Rate = Rate::from_bps(100_000_000), in RATES;
-        /// lowering of the target rate by a decrease before the first increase, too
+        /// a decrease before the first increase also lowers the target rate
         clamp_target_rate: bool = false;
     }
 }
@@ -167,7 +167,10 @@ impl ProtocolConfig for Config {
         self.is_ecn_capable().then_some("DCQCN never reacts to a queue")
     }
 
-    fn without_ecn(&self) -> Option<&'static str> {
-        (!self.is_ecn_capable()).then_some("transport.congestion_control is \"off\"")
+    fn without_ecn(&self) -> Option<WithoutEcn> {
+        (!self.is_ecn_capable()).then_some(WithoutEcn {
+            why: "transport.congestion_control is \"off\"",
+            fix: "transport.congestion_control = \"dcqcn\"",
+        })
     }
 }

@@ -6,7 +6,7 @@ use weft_units::{Bytes, Duration, Rate, params, words};
 
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
-use crate::protocol_config::{Idle, ProtocolConfig};
+use crate::protocol_config::{Idle, ProtocolConfig, WithoutEcn};
 
 /// Bytes of an IPv4 and a UDP header.
 const HEADERS: u32 = 28;
@@ -33,7 +33,7 @@ params! {
         pattern: Pattern = Pattern::Constant;
         /// mean time of sending with `pattern = "on-off"`
         mean_on: Duration = Duration::from_ms(1), in TIMES;
-        /// with `pattern = "on-off"`, the mean time for which it does not
+        /// mean time of silence with `pattern = "on-off"`
         mean_off: Duration = Duration::from_ms(1), in TIMES;
         /// time from the last datagram to the end of a flow with missing datagrams
         linger: Duration = Duration::from_ms(100), in TIMES;
@@ -71,8 +71,11 @@ impl ProtocolConfig for Config {
         false
     }
 
-    fn without_ecn(&self) -> Option<&'static str> {
-        Some("transport.protocol is \"udp\"")
+    fn without_ecn(&self) -> Option<WithoutEcn> {
+        Some(WithoutEcn {
+            why: "transport.protocol is \"udp\"",
+            fix: "transport.protocol, such as \"tcp\" with ecn = \"classic\"",
+        })
     }
 
     fn idle(&self) -> &'static [Idle] {
