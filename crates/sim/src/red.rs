@@ -105,4 +105,43 @@ mod tests {
         let red = RedSpec { kmin: limit, kmax: limit, pmax: CERTAIN, at: MarkAt::Enqueue };
         assert_eq!([4_999, 5_000, 5_001].map(|bytes| share(red, bytes, 100)), [0.0, 0.0, 1.0]);
     }
+
+    /// Whether a queue of this many bytes and packets may mark, as ports ask before they draw.
+    fn may(marking: &Marking, bytes: u64, packets: u32) -> bool {
+        bytes >= marking.from().bytes || packets >= marking.from().packets
+    }
+
+    #[test]
+    fn shorter_queues_than_from_mark_nothing_and_thresholds_mark_there() {
+        let red = |kmin, kmax| {
+            let red = RedSpec { kmin, kmax, pmax: CERTAIN, at: MarkAt::Enqueue };
+            QueueSpec { red: Some(red), ..QueueSpec::default() }
+        };
+        let threshold = |limit| QueueSpec::default().marking(limit);
+        // The last length that marks nothing.
+        for (spec, last, is_certain) in [
+            (threshold(Limit::Bytes(20)), 19, true),
+            (threshold(Limit::Packets(20)), 19, true),
+            (red(Limit::Bytes(20), Limit::Bytes(20)), 20, true),
+            (red(Limit::Packets(20), Limit::Packets(20)), 20, true),
+            (red(Limit::Bytes(20), Limit::Bytes(30)), 20, false),
+            (red(Limit::Packets(20), Limit::Packets(30)), 20, false),
+        ] {
+            let mut marking = Marking::new(&spec, 7, LinkId(3)).unwrap();
+            let in_bytes = marking.from().packets == u32::MAX;
+            let queue = |length: u32| if in_bytes { (length.into(), 1) } else { (1, length) };
+            for length in 0..=last {
+                let (bytes, packets) = queue(length);
+                assert!(!may(&marking, bytes, packets), "{spec:?}: {length}");
+                assert!(!marking.draw_mark(bytes, packets), "{spec:?}: {length}");
+            }
+            let (bytes, packets) = queue(last + 1);
+            assert!(may(&marking, bytes, packets), "{spec:?}");
+            let drawn = (0..1_000).filter(|_| marking.draw_mark(bytes, packets)).count();
+            assert!(
+                if is_certain { drawn == 1_000 } else { drawn > 0 && drawn < 1_000 },
+                "{spec:?}: {drawn}"
+            );
+        }
+    }
 }

@@ -189,7 +189,7 @@ pub fn run_sweep(
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let (sender, outcomes) = channel::<Ended<'_>>();
     let one = |point| {
-        let within = |links| within(asked, threads, links);
+        let within = |links| within(asked, threads, links, cores(), free_cores);
         let (target, capture) = (target(point), request.as_ref());
         let files = results.inputs();
         let task =
@@ -284,19 +284,61 @@ fn request(scenario: &Scenario, options: &Options<'_>, capture: &Capture<'_>) ->
 
 /// The number of threads to use for `jobs` jobs and `missing` runs.
 fn threads(jobs: usize, missing: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
+    jobs.min(missing).clamp(1, THREADS_PER_CORE * cores())
 }
 
-/// The threads for each of `runs` parallel runs on a fabric of `links` links: at most the number `asked` for, if any. On a
-/// fabric where threads gain, fewer if other programs keep the cores busy.
-fn within(asked: Option<usize>, runs: usize, links: usize) -> usize {
+/// The cores that the process may use.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The threads for each of `runs` parallel runs on a fabric of `links` links, on `cores` cores: at most the number `asked` for, if
+/// any. On a fabric where threads gain, no more than the number of `free` cores, which is read only if it matters.
+fn within(asked: Option<usize>, runs: usize, links: usize, cores: usize, free: impl Fn() -> usize) -> usize {
     let gains = links >= LINKS_TO_GAIN;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let most = asked.unwrap_or(if gains { (cores / runs).max(1) } else { 1 });
-    if gains && most > 1 { most.min(free_cores()) } else { most }
+    if gains && most > 1 { most.min(free()) } else { most }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_on_large_fabrics_get_the_free_cores_that_their_share_has() {
+        let (small, large) = (LINKS_TO_GAIN - 1, LINKS_TO_GAIN);
+        // Threads asked for, parallel runs, links, free cores of 8, and the threads of each run.
+        for (asked, runs, links, free, expected) in [
+            (None, 1, small, 8, 1),
+            (None, 1, large, 8, 8),
+            (None, 1, large, 3, 3),
+            (None, 1, large, 1, 1),
+            (None, 3, large, 8, 2),
+            (None, 2, large, 3, 3),
+            (None, 2, large, 8, 4),
+            (None, 20, large, 8, 1),
+            (Some(4), 1, small, 1, 4),
+            (Some(4), 1, large, 8, 4),
+            (Some(4), 1, large, 2, 2),
+            (Some(16), 1, large, 8, 8),
+            (Some(4), 20, large, 8, 4),
+            (Some(1), 1, large, 8, 1),
+        ] {
+            let found = within(asked, runs, links, 8, || free);
+            assert_eq!(found, expected, "{asked:?}, {runs} runs, {links} links, {free} free");
+        }
+    }
+
+    #[test]
+    fn free_cores_are_read_only_if_a_run_may_be_divided() {
+        let unread = || panic!("read");
+        assert_eq!(within(Some(4), 1, LINKS_TO_GAIN - 1, 8, unread), 4);
+        assert_eq!(within(None, 1, LINKS_TO_GAIN - 1, 8, unread), 1);
+        assert_eq!(within(Some(1), 1, LINKS_TO_GAIN, 8, unread), 1);
+        assert_eq!(within(None, 8, LINKS_TO_GAIN, 8, unread), 1);
+    }
 }
