@@ -40,7 +40,8 @@ Threads = Annotated[
         "--threads",
         min=1,
         metavar="N",
-        help="Threads within each run (default: the cores that parallel runs leave, on large fabrics).",
+        help="At most N threads within each run; fewer where other programs keep the cores busy "
+        "(default: the cores that parallel runs leave, on large fabrics).",
     ),
 ]
 Captures = Annotated[
