@@ -164,8 +164,9 @@ class Scenario:
         Args:
             out: The result directory; created if missing, resumed if it contains this scenario's results.
             jobs: Number of parallel runs; default one per core.
-            threads: Threads within each run; by default those that parallel runs leave, on large fabrics. The results
-                do not depend on `jobs` and `threads`.
+            threads: The maximum number of threads within each run, fewer where other programs keep the cores busy; by
+                default those that parallel runs leave, on large fabrics. The results do not depend on `jobs` and
+                `threads`.
             seeds: Seeds to use instead of the scenario's.
             progress: Called a few times a second with an event (see `weft.progress`); may raise KeyboardInterrupt
                 to stop; finished runs are kept.
