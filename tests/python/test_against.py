@@ -33,6 +33,17 @@ def test_the_time_limit_of_htsim_grows_with_the_packets_of_the_matrix():
     assert 10 * 52 < longest["uec-ring-128"] < 2 * 3600
 
 
+def test_a_limit_below_a_second_is_named_with_its_fraction(tmp_path, monkeypatch):
+    def hangs(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(theirs, "measured", hangs)
+    case, program = CASES["roce-dcqcn-1024"], tmp_path / "htsim_roce"
+    with pytest.raises(PeerError, match=re.escape("still running after 0.5 s")) as found:
+        theirs.run(case, 1, program, matrix.permutation(4, 10), tmp_path, seconds=0.5, silent=False)
+    assert str(found.value.hint).startswith("--timeout 1,")
+
+
 def test_a_permutation_has_one_flow_from_and_to_each_host():
     found = pairs(matrix.permutation(50, 10))
     assert sorted(source for source, _ in found) == sorted(target for _, target in found) == list(range(50))
