@@ -28,7 +28,7 @@ pub type Inputs = BTreeMap<String, Vec<u8>>;
 pub struct Directory {
     path: PathBuf,
     inputs: Inputs,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Directory {
@@ -117,9 +117,20 @@ pub(crate) fn read_inputs(scenario: &Scenario, load: Loader<'_>) -> Result<Input
     scenario.files().map(read).collect()
 }
 
-/// Locks the directory, creating it if needed, until the returned file is dropped. The kernel releases
+/// A locked file. It is unlocked explicitly: a child that another thread is starting inherits the open file between fork and
+/// exec, and would keep the lock until then.
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Without locks, there is nothing to unlock.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Locks the directory, creating it if needed, until the returned lock is dropped. The kernel releases
 /// the lock when the process ends, even after a crash.
-fn lock_directory(directory: &Path) -> Result<File, SweepError> {
+fn lock_directory(directory: &Path) -> Result<Lock, SweepError> {
     let path = directory.join(LOCK);
     if !path.exists() && !directory.join(LIST).exists() {
         refuse_occupied(directory)?;
@@ -128,10 +139,10 @@ fn lock_directory(directory: &Path) -> Result<File, SweepError> {
     let failed = |source| SweepError::Io(ResultError { path: path.clone(), source });
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: directory.to_owned() }),
         // File systems without locks: continue without one.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(Lock(file)),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
@@ -266,4 +277,22 @@ fn replace(path: &Path, value: &Value) -> Result<(), SweepError> {
 
 fn write_all(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), SweepError> {
     write(path).map_err(|source| SweepError::Io(ResultError { path: path.to_owned(), source }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_is_being_started_does_not_keep_the_lock() {
+        let directory = std::env::temp_dir().join(format!("weft-lock-{}", std::process::id()));
+        let lock = lock_directory(&directory).unwrap();
+        // What the child inherits.
+        let inherited = lock.0.try_clone().unwrap();
+        assert!(matches!(lock_directory(&directory), Err(SweepError::Busy { .. })));
+        drop(lock);
+        assert!(lock_directory(&directory).is_ok());
+        drop(inherited);
+        fs::remove_dir_all(&directory).unwrap();
+    }
 }
