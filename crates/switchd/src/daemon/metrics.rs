@@ -135,12 +135,10 @@ fn of_ports(registry: &mut Registry, switch: &Switch) {
         let help = "Stations whose route over the port is not used because its neighbour does not reach them";
         gauge(registry, "port_withdrawn_routes", help, withdrawn);
     }
-    if switch.config.uses_kernel {
-        let without = switch.leaves.leaves().iter().filter(|route| !route.is_reached()).count();
-        gauge(registry, "leaves", "Leaves of the configuration", one(switch.leaves.leaves().len() as u64));
-        let help = "Leaves to which the kernel has no route over a fabric port";
-        gauge(registry, "leaves_without_route", help, one(without as u64));
-    }
+    let without = switch.leaves.leaves().iter().filter(|route| !route.is_reached()).count();
+    gauge(registry, "leaves", "Leaves of the configuration", one(switch.leaves.leaves().len() as u64));
+    let help = "Leaves to which the kernel has no route over a fabric port";
+    gauge(registry, "leaves_without_route", help, one(without as u64));
     let help = "Hello messages of the neighbour that were lost, by gaps in their numbers";
     counter(registry, "port_hellos_lost", help, by_port(&|port| port.loss.total()));
     let help = "Hello messages that could not be sent: the kernel refused them";
