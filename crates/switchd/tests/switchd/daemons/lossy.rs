@@ -195,7 +195,7 @@ fn a_port_that_cannot_send_hellos_for_a_hold_time_is_the_last_resort_as_its_neig
     stream.end();
 }
 
-/// Hello messages leave the left switch through this queue, which a stream overloads, until at least `refused` of them were
+/// Hello messages leave the left switch through this queue, which a stream overloads sixfold, until at least `refused` of them were
 /// refused. Returns how many were, and how many the neighbour missed.
 fn congested(queue: &[&str], refused: u64) -> [u64; 2] {
     let pair = Pair::new(&["a"]);

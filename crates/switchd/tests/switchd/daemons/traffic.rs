@@ -261,7 +261,7 @@ impl Flood {
         let stop = Arc::new(AtomicBool::new(false));
         let ends = stop.clone();
         let sending = std::thread::spawn(move || {
-            let mut pace = Pace::new(Duration::from_micros(400));
+            let mut pace = Pace::new(Duration::from_millis(2));
             while !ends.load(Ordering::Relaxed) {
                 pace.turn();
                 // Nobody listens, and the queue may be full.
