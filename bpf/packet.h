@@ -22,15 +22,17 @@ static __always_inline bool is_extension(__u8 protocol)
 	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
 }
 
+struct ipv6_header {
+	__u8 version, label[3];
+	__be16 length;
+	__u8 next, hop_limit;
+	__be32 source[4], destination[4];
+};
+
 /* The IPv6 header and up to six extension headers. */
 static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct packet *p)
 {
-	struct {
-		__u8 version, label[3];
-		__be16 length;
-		__u8 next, hop_limit;
-		__be32 source[4], destination[4];
-	} ip ALIGNED;
+	struct ipv6_header ip ALIGNED;
 	__u8 ext[8];
 	__u16 place;
 	__u32 len;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "limits.h"
+#include "packet.h"
 
 enum message { BFD, ROUTING, MESSAGES };
 
@@ -55,12 +56,7 @@ static __always_inline bool is_unspecified_ip(const __be32 *ip)
  * is none. */
 static __noinline int message_in(struct __sk_buff *skb, const struct frame *f)
 {
-	struct {
-		__u8 version, label[3];
-		__be16 length;
-		__u8 next, hop_limit;
-		__be32 source[4], destination[4];
-	} ip ALIGNED;
+	struct ipv6_header ip ALIGNED;
 	struct {
 		__u8 type, code;
 		__be16 checksum;

@@ -10,11 +10,11 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteNextHopFlags, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use netlink_sys::Socket;
 use tokio::io::unix::AsyncFd;
 use weft_switching::leaf_routes::{Found, NextHop};
 
-use super::links::Links;
+use super::links::{Links, subscribe};
 
 /// `RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE`, `RTNLGRP_LINK` and `RTNLGRP_IPV4_IFADDR`, as groups to join: the kernel removes
 /// IPv4 routes of an interface that goes down, or loses its address, without a message about them.
@@ -135,17 +135,10 @@ impl RouteChanges {
     /// # Errors
     /// The kernel's error.
     pub fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind(&SocketAddr::new(0, 0))?;
-        for group in ROUTES {
-            socket.add_membership(group)?;
-        }
-        if let Err(error) = socket.add_membership(NEXT_HOPS) {
+        let mut socket = subscribe(&ROUTES)?;
+        if let Err(error) = socket.get_mut().add_membership(NEXT_HOPS) {
             tracing::debug!(%error, "this kernel has no next-hop objects");
         }
-        socket.set_non_blocking(true)?;
-        // SAFETY: a socket keeps its descriptor for its lifetime.
-        let socket = unsafe { AsyncFd::register(socket) }?;
         Ok(Self { socket, buffer: vec![0; 1 << 16] })
     }
 

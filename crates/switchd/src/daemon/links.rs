@@ -119,6 +119,19 @@ impl Links {
     }
 }
 
+/// A netlink socket that receives the events of these groups; must be called on a runtime.
+///
+/// # Errors
+/// The kernel's error.
+pub(super) fn subscribe(groups: &[u32]) -> io::Result<AsyncFd<Socket>> {
+    let mut socket = Socket::new(NETLINK_ROUTE)?;
+    socket.bind(&SocketAddr::new(0, 0))?;
+    groups.iter().try_for_each(|group| socket.add_membership(*group))?;
+    socket.set_non_blocking(true)?;
+    // SAFETY: a socket keeps its descriptor for its lifetime.
+    Ok(unsafe { AsyncFd::register(socket) }?)
+}
+
 /// Interface changes as they happen.
 pub struct Changes {
     socket: AsyncFd<Socket>,
@@ -131,13 +144,7 @@ impl Changes {
     /// # Errors
     /// The kernel's error.
     pub fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind(&SocketAddr::new(0, 0))?;
-        socket.add_membership(LINKS)?;
-        socket.set_non_blocking(true)?;
-        // SAFETY: a socket keeps its descriptor for its lifetime.
-        let socket = unsafe { AsyncFd::register(socket) }?;
-        Ok(Self { socket, buffer: vec![0; 1 << 16] })
+        Ok(Self { socket: subscribe(&[LINKS])?, buffer: vec![0; 1 << 16] })
     }
 
     /// The next events.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::daemons::leaf_spine::{LeafSpine, Switches};
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, one_of_three};
-use crate::daemons::traffic::{Stream, reaches};
+use crate::daemons::traffic::{Stream, lost, reaches};
 use crate::wait::{comes, wait_for};
 
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -48,12 +48,6 @@ fn flows(network: &LeafSpine, from: usize) -> Vec<Stream> {
     (0..8).map(flow).collect()
 }
 
-/// For how long the worst of the flows lost its datagrams.
-fn lost(flows: Vec<Stream>) -> Duration {
-    let lost = Stream::end_all(flows).into_iter().map(|end| end.sent - end.received.min(end.sent));
-    EVERY * lost.max().unwrap_or_default() as u32
-}
-
 /// For how long the worst flow to the leaf that loses a link, and the worst flow from there, lose datagrams while something
 /// happens and for a while after.
 fn watch(
@@ -68,7 +62,7 @@ fn watch(
     let is_changed = comes(WATCHED, || switches.leaves[1].withdrawn("s0") != before);
     let reaction = is_changed.then(|| began.elapsed());
     sleep(WATCHED.saturating_sub(began.elapsed()));
-    let [to, from] = streams.map(lost);
+    let [to, from] = streams.map(|flows| lost(flows, EVERY));
     println!(
         "flows lost datagrams for {to:?} to the leaf, and for {from:?} from there; routes changed after {reaction:?}"
     );
@@ -88,7 +82,7 @@ fn wait_until_first_spine(network: &LeafSpine, switches: &Switches<'_>, is_used:
         let before = divided(switches);
         let flow = comes(HOLD * 10, || divided(switches)[1] > before[1] + 10_000);
         let [first, second] = [0, 1].map(|spine| divided(switches)[spine] - before[spine]);
-        let _ = lost(streams);
+        let _ = lost(streams, EVERY);
         // One flow of eight has a seventh of what the others have; Hello messages take less than a tenth, if it does not take
         // long.
         flow && (10 * first > second) == is_used

@@ -156,6 +156,12 @@ impl Stream {
     }
 }
 
+/// Ends streams with one datagram in each interval; returns for how long the worst of them lost its datagrams.
+pub fn lost(streams: impl IntoIterator<Item = Stream>, every: Duration) -> Duration {
+    let lost = Stream::end_all(streams).into_iter().map(|end| end.sent - end.received.min(end.sent));
+    every * lost.max().unwrap_or_default() as u32
+}
+
 /// A TCP connection between two hosts, both ends.
 pub struct Connection {
     pub client: TcpStream,

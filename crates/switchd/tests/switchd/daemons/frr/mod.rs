@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::daemons::switch::{Places, one_of_three};
-use crate::daemons::traffic::{Connection, Stream, reaches, send_datagrams};
+use crate::daemons::traffic::{Connection, Stream, lost, reaches, send_datagrams};
 use crate::net::Netns;
 use crate::wait::wait_for;
 use fabric::{Fabric, Running};
@@ -69,12 +69,6 @@ fn flows(fabric: &Fabric, is_to_first: bool) -> Vec<Stream> {
     (100..108).map(flow).collect()
 }
 
-/// For how long the worst of the flows lost its datagrams.
-fn lost(flows: Vec<Stream>) -> Duration {
-    let lost = Stream::end_all(flows).into_iter().map(|end| end.sent - end.received.min(end.sent));
-    EVERY * lost.max().unwrap_or_default() as u32
-}
-
 /// For how long the worst flow to the first leaf, and the worst from there, lose datagrams when something happens.
 fn watch(
     fabric: &Fabric,
@@ -86,7 +80,7 @@ fn watch(
     let began = Instant::now();
     happens(fabric, running);
     sleep(WATCHED.saturating_sub(began.elapsed()));
-    streams.map(lost)
+    streams.map(|flows| lost(flows, EVERY))
 }
 
 /// Waits until the last leaf sends over these ports to the first one.
