@@ -149,6 +149,26 @@ def explore(
     Raises `ScenarioError` if the scenario is not valid, no scheme explores, or the flow does not exist.
     """
 
+def why(
+    text: str,
+    name: str,
+    base_dir: str,
+    sets: list[str],
+    point_id: str,
+    flows: list[int],
+    packets: bool,
+    progress: Callable[[str], None],
+) -> str:
+    """Repeat the run `point_id` (an ``id`` of `check`) and divide the time of these flows among its causes.
+
+    `progress` is called with JSON ``{"sim_time_s", "packet_hops"}`` a few times a second and may raise.
+
+    Returns:
+        A JSON list, one entry per flow; see `weft.why`. With `packets`, entries have the flow's packets and window.
+
+    Raises `ScenarioError` if there is no such run or flow, or a flow cannot be explained.
+    """
+
 def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) -> str:
     """The plan of the run `point_id` (an ``id`` of `check`), for running it outside the simulator.
 

@@ -1,21 +1,16 @@
 //! Following one exploration with a Python callback for progress.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use serde_json::json;
+use serde_json::{Value, json};
 use weft_scenario::{Plan, Scenario};
-use weft_sim::explore::{Choice, RecordingProgress, explore as follow};
+use weft_sim::explore::{RecordingProgress, explore as follow};
+use weft_sim::flow_choice::FlowChoice;
 use weft_switching::explores;
 
-use crate::error::ScenarioError;
 use crate::files::{load, scenario};
-
-/// How often the callback is called.
-const TICK: Duration = Duration::from_millis(100);
+use crate::watched::watched;
 
 #[pyfunction]
 #[pyo3(signature = (text, name, base_dir, sets, points, flow, ends, progress))]
@@ -33,34 +28,23 @@ pub fn explore(
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
     let choice = match (flow, ends) {
-        (Some(number), _) => Choice::Number(number),
-        (None, Some((from, to, sport, dport))) => Choice::Between { from, to, sport, dport },
-        (None, None) => Choice::Any,
+        (Some(number), _) => FlowChoice::Number(number),
+        (None, Some((from, to, sport, dport))) => FlowChoice::Between { from, to, sport, dport },
+        (None, None) => FlowChoice::Any,
     };
     let watches = [RecordingProgress::default(), RecordingProgress::default()];
-    let mut raised = None;
-    let answer = py.detach(|| {
-        std::thread::scope(|scope| {
-            let (over, ended) = channel::<()>();
-            let worker = scope.spawn(|| {
-                // Dropped at the end, which ends the loop below.
-                let _over = over;
-                let plan = plan(&scenario, &points, base_dir)?;
-                let explored = follow(&plan, &choice, &watches).map_err(|error| error.to_string())?;
-                Ok::<_, String>(explored.json(&plan).to_string())
-            });
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                if raised.is_none() {
-                    raised = tell(&watches, &progress).err();
-                }
-                if raised.is_some() {
-                    watches.iter().for_each(|watch| watch.progress.stop.store(true, Ordering::Relaxed));
-                }
-            }
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    });
-    raised.map_or_else(|| answer.map_err(ScenarioError::new_err), Err)
+    let stops = [&watches[0].progress.stop, &watches[1].progress.stop];
+    watched(
+        py,
+        &stops,
+        &progress,
+        || event(&watches),
+        || {
+            let plan = plan(&scenario, &points, base_dir)?;
+            let explored = follow(&plan, &choice, &watches).map_err(|error| error.to_string())?;
+            Ok(explored.json(&plan).to_string())
+        },
+    )
 }
 
 /// The first point with one of these ids whose scheme explores, else the first.
@@ -77,8 +61,8 @@ fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, Str
     first.ok_or_else(|| "the scenario has no such run".to_owned())
 }
 
-/// Reports the progress of the two runs.
-fn tell(watches: &[RecordingProgress; 2], progress: &Py<PyAny>) -> PyResult<()> {
+/// The progress of the two runs.
+fn event(watches: &[RecordingProgress; 2]) -> Value {
     let share = |watch: &RecordingProgress| {
         let goal = watch.goal_ps.load(Ordering::Relaxed);
         (goal > 0).then(|| watch.progress.time_ps.load(Ordering::Relaxed) as f64 / goal as f64)
@@ -88,9 +72,5 @@ fn tell(watches: &[RecordingProgress; 2], progress: &Py<PyAny>) -> PyResult<()> 
         (first, None) => (0, first.unwrap_or_default()),
     };
     let hops = watches[scene].progress.packet_hops.load(Ordering::Relaxed);
-    let event = json!({ "scene": scene, "fraction": share.min(1.0), "packet_hops": hops });
-    Python::attach(|py| {
-        py.check_signals()?;
-        progress.call1(py, (PyString::new(py, &event.to_string()),)).map(drop)
-    })
+    json!({ "scene": scene, "fraction": share.min(1.0), "packet_hops": hops })
 }

@@ -16,6 +16,8 @@ mod path_set;
 mod plan;
 mod run;
 mod tag_forward;
+mod watched;
+mod why;
 
 use pyo3::prelude::*;
 
@@ -66,5 +68,6 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(path_set::path_set, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan::routes, module)?)?;
-    module.add_function(wrap_pyfunction!(run::run, module)?)
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(why::why, module)?)
 }

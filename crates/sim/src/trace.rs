@@ -21,8 +21,10 @@ pub struct Trace {
 pub struct Seen {
     /// Its header.
     pub header: Header,
-    /// The number of the flow that it belongs to, if it does to one.
+    /// The number of the flow that it belongs to, if it does to one; of a connection that flows share, the last one.
     pub flow: Option<u32>,
+    /// The number of its subflow, if it belongs to a flow.
+    pub subflow: u8,
     /// The segment that it carries and its Multipath TCP option, if it belongs to a connection.
     pub segment: Option<(Segment, Options)>,
 }
@@ -30,15 +32,14 @@ pub struct Seen {
 /// An event of a frame, a link or a table. A frame's number is reused after the frame has ended.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent {
-    /// A frame, now with `header`, is handed to a link; an unknown number is a new frame. If the link
-    /// refuses it, `Dropped` follows.
+    /// A frame is handed to a link; an unknown number is a new frame. If the link refuses it, `Dropped` follows.
     Sent {
         /// The frame.
         frame: PacketId,
         /// The link.
         link: LinkId,
-        /// Its header, rewritten.
-        header: Header,
+        /// Its content, with the header rewritten.
+        seen: Seen,
     },
     /// A frame reached the far end of a link.
     Arrived {
@@ -76,6 +77,29 @@ pub enum TraceEvent {
     Delivered {
         /// The frame.
         frame: PacketId,
+    },
+    /// The source of a flow has something to send, and waits for its turn on a link of its host.
+    Waits {
+        /// The flow; of a connection that flows share, the last one.
+        flow: u32,
+        /// The number of the line for that link.
+        line: u32,
+        /// When its rate lets it send.
+        from: Time,
+    },
+    /// It is the turn of a source that waits: what it sends now has waited.
+    Turn {
+        /// The flow.
+        flow: u32,
+        /// The number of the line.
+        line: u32,
+    },
+    /// The congestion window of a flow's source, after a packet or a timeout; of Multipath TCP, the sum over subflows.
+    Window {
+        /// The flow.
+        flow: u32,
+        /// Bytes.
+        bytes: u64,
     },
     /// A link failed or came up again; on failure, drops of its frames follow.
     LinkChanged {

@@ -285,6 +285,10 @@ impl Machine for Endpoint {
 
     tcp_methods!();
 
+    fn window(&self, _config: &Config) -> Option<u64> {
+        Some(self.cwnd().into())
+    }
+
     #[inline(always)]
     fn receive(&mut self, config: &Config, now: Time, segment: &Segment, _arrival: Arrival) {
         self.on_segment(config, now, segment);

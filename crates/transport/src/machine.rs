@@ -68,6 +68,9 @@ pub trait Machine {
         self.delivered()
     }
 
+    /// The congestion window of the source in bytes, if the protocol has one; of Multipath TCP, the sum over subflows.
+    fn window(&self, config: &Self::Config) -> Option<u64>;
+
     /// Whether this end has closed the connection, if the protocol closes connections.
     #[inline(always)]
     fn is_closed(&self) -> bool {

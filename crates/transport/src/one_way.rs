@@ -36,6 +36,9 @@ pub trait Sending {
     /// How far it knows that the destination has everything: see [`Machine::acked`].
     fn acked(&self) -> u64;
 
+    /// The most bytes in flight, if it limits them: see [`Machine::window`].
+    fn window(&self, config: &Self::Config) -> Option<u64>;
+
     /// Whether it has given up.
     fn is_aborted(&self) -> bool {
         false
@@ -171,6 +174,13 @@ where
         match self {
             Self::Source(_) => 0,
             Self::Destination(destination, _) => destination.delivered(),
+        }
+    }
+
+    fn window(&self, config: &S::Config) -> Option<u64> {
+        match self {
+            Self::Source(source) => source.window(config),
+            Self::Destination(..) => None,
         }
     }
 

@@ -185,7 +185,7 @@ impl Recorder for Capturing<'_, '_> {
 
     fn trace(&mut self, time: Time, event: TraceEvent) {
         match event {
-            TraceEvent::Sent { header, .. } => self.frames.note(&header),
+            TraceEvent::Sent { seen, .. } => self.frames.note(&seen.header),
             TraceEvent::Arrived { frame, link, seen } => self.arrived(time, frame, link, &seen),
             TraceEvent::Dropped { frame, reason, link, seen } => {
                 self.dropped(time, frame, link, reason, &seen);
@@ -193,6 +193,9 @@ impl Recorder for Capturing<'_, '_> {
             TraceEvent::Copied { .. }
             | TraceEvent::Consumed { .. }
             | TraceEvent::Delivered { .. }
+            | TraceEvent::Waits { .. }
+            | TraceEvent::Turn { .. }
+            | TraceEvent::Window { .. }
             | TraceEvent::LinkChanged { .. }
             | TraceEvent::Kept { .. } => {}
         }

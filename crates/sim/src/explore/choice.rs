@@ -1,8 +1,7 @@
 //! [`Chooser`]: selects the flow of a plan to follow, among those the scheme explores for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use weft_fabric::{Fabric, nearest};
 use weft_scenario::Plan;
 use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;
@@ -10,32 +9,12 @@ use weft_switching::{Explores, Kind, explores};
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, FlowId, HostId, Time};
 
+use crate::flow_choice::{FlowChoice, ports};
+
 /// A flow that takes at least this long at its source's full link rate can have its path cut.
 const LONG: Duration = Duration::from_ms(4);
 /// The fabric carries its full load after 1/`WARM_UP` of the run's duration.
 const WARM_UP: u64 = 10;
-/// The maximum number of names that a message lists.
-const LISTED: usize = 8;
-
-/// The flow to follow.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Choice {
-    /// One that shows an exploration well.
-    Any,
-    /// The flow with this number.
-    Number(u64),
-    /// The first from one host to another, with these TCP ports if given.
-    Between {
-        /// Name of the source.
-        from: String,
-        /// Name of the destination.
-        to: String,
-        /// TCP port of the source.
-        sport: Option<u16>,
-        /// TCP port of the destination.
-        dport: Option<u16>,
-    },
-}
 
 /// Decides whether the scheme explores for a flow.
 pub struct Chooser<'a> {
@@ -86,18 +65,9 @@ impl<'a> Chooser<'a> {
     ///
     /// # Errors
     /// A message: there is no such flow, or the scheme does not explore for it.
-    pub fn choose(&self, choice: &Choice) -> Result<Flow, String> {
-        let flows = &self.plan.traffic.flows;
-        let flow = match choice {
-            Choice::Any => return self.good().ok_or_else(|| self.none_explores()),
-            Choice::Number(number) => {
-                let flow = usize::try_from(*number).ok().and_then(|number| flows.get(number));
-                flow.ok_or_else(|| match flows.len() {
-                    0 => "the scenario has no flows".to_owned(),
-                    count => format!("there is no flow {number}: flows are numbered 0 to {}", count - 1),
-                })?
-            }
-            Choice::Between { from, to, sport, dport } => self.between(from, to, *sport, *dport)?,
+    pub fn choose(&self, choice: &FlowChoice) -> Result<Flow, String> {
+        let Some(flow) = choice.named(self.plan)? else {
+            return self.good().ok_or_else(|| self.none_explores());
         };
         match self.why_not(flow) {
             None => Ok(*flow),
@@ -112,37 +82,6 @@ impl<'a> Chooser<'a> {
         let why = self.plan.traffic.flows.first().and_then(|flow| self.why_not(flow));
         let example = why.map_or_else(String::new, |why| format!(": {why}"));
         format!("`{}` does not explore for any flow of this scenario{example}", self.plan.scheme.name)
-    }
-
-    fn between(
-        &self,
-        from: &str,
-        to: &str,
-        sport: Option<u16>,
-        dport: Option<u16>,
-    ) -> Result<&'a Flow, String> {
-        let fabric = &self.plan.fabric;
-        let (src, dst) = (host(fabric, from)?, host(fabric, to)?);
-        let of_hosts = |flow: &&Flow| flow.src == src && flow.dst == dst;
-        let of_ports = |flow: &&Flow| {
-            sport.is_none_or(|port| port == flow.sport) && dport.is_none_or(|port| port == flow.dport)
-        };
-        let flows = &self.plan.traffic.flows;
-        if let Some(flow) = flows.iter().filter(of_hosts).find(of_ports) {
-            return Ok(flow);
-        }
-        let there: Vec<String> = flows.iter().filter(of_hosts).map(ports).collect();
-        if !there.is_empty() {
-            let known = listed(there);
-            return Err(format!("no flow from {from} to {to} has these TCP ports; existing flows: {known}"));
-        }
-        let mut seen = BTreeSet::new();
-        let others = flows.iter().filter(|flow| flow.src == src && seen.insert(flow.dst));
-        let others: Vec<_> = others.map(|flow| fabric.host_name(flow.dst).to_owned()).collect();
-        Err(match others.len() {
-            0 => format!("no flow starts at {from} in this scenario"),
-            _ => format!("no flow goes from {from} to {to}; flows from {from} go to {}", listed(others)),
-        })
     }
 
     /// Why the scheme does not explore for `flow`; `None` if it does.
@@ -201,26 +140,4 @@ impl<'a> Chooser<'a> {
 /// The two hosts of a flow, lower number first.
 fn pair(flow: &Flow) -> [HostId; 2] {
     [flow.src.min(flow.dst), flow.src.max(flow.dst)]
-}
-
-/// The host named `name`.
-fn host(fabric: &Fabric, name: &str) -> Result<HostId, String> {
-    let names: Vec<&str> = fabric.hosts().iter().map(|&node| fabric.node(node).name.as_str()).collect();
-    fabric.host_named(name).ok_or_else(|| match nearest(name, names.iter().copied()) {
-        Some(nearest) => format!("there is no host `{name}`: did you mean `{nearest}`?"),
-        None => format!("there is no host `{name}`; the hosts are {}", listed(names)),
-    })
-}
-
-fn ports(flow: &Flow) -> String {
-    format!("ports {} to {}", flow.sport, flow.dport)
-}
-
-/// The first names, and the number of others.
-fn listed<S: AsRef<str>>(names: Vec<S>) -> String {
-    let first: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
-    match names.len().saturating_sub(LISTED) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
 }

@@ -6,6 +6,6 @@ mod json;
 mod recording;
 mod scene;
 
-pub use choice::{Choice, Chooser};
+pub use choice::Chooser;
 pub use recording::{ExploreError, Explored, RecordingProgress, Recovery, explore};
 pub use scene::{Change, Fate, Follower, Frame, FrameType, Hop, MOST_FRAMES, Scene, SceneStart};

@@ -9,10 +9,11 @@ use weft_switching::{SchemeError, explores, registry};
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, LinkId, Time};
 
-use super::choice::{Choice, Chooser};
+use super::choice::Chooser;
 use super::scene::{Follower, Scene, SceneStart};
 use crate::engine::{Progress, Setup};
 use crate::fault::{Fault, FaultKind};
+use crate::flow_choice::FlowChoice;
 use crate::probe::Probe;
 use crate::run::{faults, run_setup, setup};
 
@@ -96,7 +97,7 @@ pub struct Explored {
 /// There is no exploration to show.
 pub fn explore(
     plan: &Plan,
-    choice: &Choice,
+    choice: &FlowChoice,
     watches: &[RecordingProgress; 2],
 ) -> Result<Explored, ExploreError> {
     if explores(&plan.scheme.name).is_none() {

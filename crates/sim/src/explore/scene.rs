@@ -366,7 +366,7 @@ impl Recorder for Follower<'_> {
             self.begin_now(begin);
         }
         match event {
-            TraceEvent::Sent { frame, link, header } => self.sent(time, frame, link, &header),
+            TraceEvent::Sent { frame, link, seen } => self.sent(time, frame, link, &seen.header),
             TraceEvent::Arrived { frame, .. } => self.arrived(time, frame),
             TraceEvent::Copied { frame, of } => {
                 if let Some(number) = self.live.get(&of).map(|of| of.number) {
@@ -378,6 +378,7 @@ impl Recorder for Follower<'_> {
             TraceEvent::Dropped { frame, reason, .. } => self.ended(time, frame, Fate::Dropped(reason)),
             TraceEvent::Consumed { frame } => self.ended(time, frame, Fate::Consumed),
             TraceEvent::Delivered { frame } => self.ended(time, frame, Fate::Delivered),
+            TraceEvent::Waits { .. } | TraceEvent::Turn { .. } | TraceEvent::Window { .. } => {}
             TraceEvent::LinkChanged { link, up } => {
                 if up {
                     self.down.remove(&link)

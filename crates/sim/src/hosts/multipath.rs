@@ -19,9 +19,10 @@ use super::shell::{Shell, Transmission, transmit};
 use super::subflow::Subflow;
 use super::tcp::initial_sequence;
 use super::world::World;
-use crate::journal::SubflowId;
+use crate::journal::{FlowNumber, SubflowId};
 use crate::network::Network;
 use crate::packet::{Metadata, PacketId};
+use crate::trace::TraceEvent;
 
 /// Multipath TCP.
 pub struct Multipath {
@@ -165,6 +166,7 @@ impl Transmission for Multipath {
         while let Some(place) = shell.queue.next(line, cx.net) {
             if let Some(end) = shell.ends.at(place) {
                 end.state.retain(|joined| *joined != line);
+                cx.net.trace(|_| TraceEvent::Turn { flow: end.flow, line });
                 shell.send_subflows(place, Some(line), cx);
             }
         }
@@ -213,7 +215,7 @@ impl Shell<Multipath> {
             let blocked = if waits { lines.blocked(turn, &self.queue, cx.net) } else { 0 };
             end.machine.block(blocked);
             if u64::from(blocked) == (1 << end.subflows.len()) - 1 {
-                lines.join(blocked, &mut self.queue);
+                lines.join(blocked, end.flow, &mut self.queue, cx.net);
             } else if Machine::poll_transmit(&mut end.machine, &self.protocol.config, now, &mut self.packet) {
                 turn = None;
                 let number = self.packet.subflow;
@@ -230,7 +232,7 @@ impl Shell<Multipath> {
                         continue;
                     }
                 }
-                lines.join(end.machine.waiting(), &mut self.queue);
+                lines.join(end.machine.waiting(), end.flow, &mut self.queue, cx.net);
             }
             if !self.open_subflow(place, cx) {
                 break;
@@ -284,11 +286,12 @@ impl Lines<'_> {
     }
 
     /// Waits in the lines of these subflows.
-    fn join(&mut self, subflows: u32, queue: &mut HostQueue) {
+    fn join(&mut self, subflows: u32, flow: FlowNumber, queue: &mut HostQueue, net: &mut Network<'_>) {
         for (subflow, bit) in self.subflows.iter().zip(0..) {
             if subflows >> bit & 1 == 1 && !self.joined.contains(&subflow.line) {
                 self.joined.push(subflow.line);
                 queue.enter(subflow.line, self.place);
+                net.trace(|net| TraceEvent::Waits { flow, line: subflow.line, from: net.now });
             }
         }
     }

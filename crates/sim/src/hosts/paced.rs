@@ -9,6 +9,7 @@ use super::pacers::Pacers;
 use super::protocol::{ConfigOf, End, Protocol};
 use super::shell::{Shell, transmit};
 use crate::network::Network;
+use crate::trace::TraceEvent;
 
 /// Gives a source at `place` a turn if it has something to send; returns whether the turn is new.
 #[inline(always)]
@@ -17,7 +18,7 @@ fn give_turn<P: Protocol>(
     place: u32,
     config: &ConfigOf<P>,
     pacers: &mut Pacers,
-    now: Time,
+    net: &mut Network<'_>,
 ) -> bool {
     if end.is_waiting {
         return false;
@@ -25,7 +26,9 @@ fn give_turn<P: Protocol>(
     let Some(at) = end.machine.sends_at(config) else { return false };
     end.is_waiting = true;
     let turn = PacedSource { flow: end.flow, place };
-    pacers.at(end.subflows.as_ref()[0].line).add(turn, at, now);
+    let line = end.subflows.as_ref()[0].line;
+    pacers.at(line).add(turn, at, net.now);
+    net.trace(|_| TraceEvent::Waits { flow: end.flow, line, from: at });
     true
 }
 
@@ -47,7 +50,7 @@ impl<P: Protocol> Shell<P> {
         self.answer(place, cx);
         let Some(end) = self.ends.at(place).filter(|end| !end.is_destination) else { return };
         let pacer = end.subflows.as_ref()[0].line;
-        let is_new = give_turn(end, place, self.protocol.config(), &mut self.pacers, cx.net.now);
+        let is_new = give_turn(end, place, self.protocol.config(), &mut self.pacers, cx.net);
         if !is_new || P::IS_EAGER {
             arm(&mut self.protocol, end, place, cx.net);
         }
@@ -88,10 +91,11 @@ impl<P: Protocol> Shell<P> {
                 continue;
             }
             end.is_waiting = false;
+            cx.net.trace(|_| TraceEvent::Turn { flow: end.flow, line: number });
             if self.protocol.poll_transmit(end, &mut self.packet, now) {
                 let is_accepted = transmit(&self.protocol, end, 0, &self.packet, cx);
                 self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
-                give_turn(end, turn.place, self.protocol.config(), &mut self.pacers, now);
+                give_turn(end, turn.place, self.protocol.config(), &mut self.pacers, cx.net);
             }
             arm(&mut self.protocol, end, turn.place, cx.net);
         }

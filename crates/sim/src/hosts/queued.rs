@@ -7,6 +7,7 @@ use weft_transport::Machine;
 use super::context::Ctx;
 use super::protocol::Protocol;
 use super::shell::{Shell, transmit};
+use crate::trace::TraceEvent;
 
 impl<P: Protocol> Shell<P> {
     /// Sends the pending packets of an end; called after every event that may produce some.
@@ -28,6 +29,7 @@ impl<P: Protocol> Shell<P> {
         while let Some(place) = self.queue.next(line, cx.net) {
             if let Some(end) = self.ends.at(place) {
                 end.is_waiting = false;
+                cx.net.trace(|_| TraceEvent::Turn { flow: end.flow, line });
             }
             self.send(place, true, cx);
         }
@@ -48,6 +50,7 @@ impl<P: Protocol> Shell<P> {
                 if !end.is_waiting && !is_its_turn && !self.queue.is_free(line, cx.net) {
                     end.is_waiting = true;
                     self.queue.enter(line, place);
+                    cx.net.trace(|_| TraceEvent::Waits { flow: end.flow, line, from: now });
                 }
                 if end.is_waiting {
                     break;

@@ -13,13 +13,14 @@ use super::hosts::Hosts;
 use super::messages::{Counts, Messages};
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{End, PacketOf, Protocol};
+use super::protocol::{ConfigOf, End, PacketOf, Protocol};
 use super::reports::{report_opened, report_way};
 use super::subflow::Subflow;
 use super::world::World;
 use crate::journal::{FlowNumber, SideReport, SubflowId};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
+use crate::trace::TraceEvent;
 
 /// The hosts of a partition.
 pub struct Shell<P: Protocol> {
@@ -110,6 +111,17 @@ pub fn transmit<P: Protocol>(
     cx.net.send(subflow.nic, packet)
 }
 
+/// Adds the congestion window of a source to the trace, if there is one.
+#[inline(always)]
+fn trace_window<P: Protocol>(end: &End<P>, config: &ConfigOf<P>, net: &mut Network<'_>) {
+    if net.trace.is_some()
+        && !end.is_destination
+        && let Some(bytes) = end.machine.window(config)
+    {
+        net.trace(|_| TraceEvent::Window { flow: end.flow, bytes });
+    }
+}
+
 impl<P: Transmission> Hosts for Shell<P> {
     fn kind(&self) -> HostKind {
         HostKind { subflow_bits: P::SUBFLOW_BITS, paces: P::PACES }
@@ -149,6 +161,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         cx.net.deliver(packet);
         if P::HAS_HANDSHAKE || P::TAKES_TRIMMED || !is_cut {
             self.protocol.receive(end, number, &header, &mut self.packet, cx.net.now);
+            trace_window(end, self.protocol.config(), cx.net);
             P::pump(self, place, cx);
         }
     }
@@ -168,6 +181,7 @@ impl<P: Transmission> Hosts for Shell<P> {
             return false;
         }
         self.protocol.time_out(end, &mut self.packet, now);
+        trace_window(end, self.protocol.config(), cx.net);
         P::pump(self, place, cx);
         true
     }

@@ -257,13 +257,14 @@ impl<'a> Network<'a> {
 
     /// A packet, for the trace.
     pub fn seen(&self, packet: PacketId) -> Seen {
-        let flow = self.subflow_of(packet).map(|owner| owner.flow);
-        let segment = flow.map(|_| {
+        let owner = self.subflow_of(packet);
+        let segment = owner.map(|_| {
             let mut segment = Segment::default();
             self.packets.read_segment(packet, &mut segment);
             (segment, self.packets.options(packet))
         });
-        Seen { header: self.packets.get(packet).header, flow, segment }
+        let (flow, subflow) = (owner.map(|owner| owner.flow), owner.map_or(0, |owner| owner.subflow));
+        Seen { header: self.packets.get(packet).header, flow, subflow, segment }
     }
 
     /// Adds news of `node` to the journal.

@@ -29,10 +29,7 @@ impl Network<'_> {
     #[inline(always)]
     pub fn send_on(&mut self, link: u32, bound: Bound) -> bool {
         let packet = bound.packet;
-        self.trace(|net| {
-            let header = net.packets.get(packet).header;
-            TraceEvent::Sent { frame: packet, link: net.id(link), header }
-        });
+        self.trace(|net| TraceEvent::Sent { frame: packet, link: net.id(link), seen: net.seen(packet) });
         let header = &mut self.packets.get_mut(packet).header;
         match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
             Offer::First(arrival, port) => {

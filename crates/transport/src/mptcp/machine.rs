@@ -27,6 +27,10 @@ impl Machine for Connection {
 
     tcp_methods!();
 
+    fn window(&self, _config: &Config) -> Option<u64> {
+        Some(self.subflows().map(|endpoint| u64::from(endpoint.cwnd())).sum())
+    }
+
     fn receive(&mut self, config: &Config, now: Time, packet: &Packet, _arrival: Arrival) {
         self.on_segment(config, packet.subflow, now, &packet.segment, &packet.options);
     }

@@ -9,7 +9,7 @@ use weft_sim::packet::PacketId;
 use weft_sim::record::Recorder;
 use weft_sim::run::run;
 use weft_sim::sample::Sample;
-use weft_sim::trace::TraceEvent;
+use weft_sim::trace::{Seen, TraceEvent};
 use weft_switching::{Header, Kind};
 use weft_units::Time;
 
@@ -75,7 +75,7 @@ impl Recorder for Monitor {
 
     fn trace(&mut self, time: Time, event: TraceEvent) {
         match event {
-            TraceEvent::Sent { frame, header, .. } if header.kind == Kind::Tcp => {
+            TraceEvent::Sent { frame, seen: Seen { header, .. }, .. } if header.kind == Kind::Tcp => {
                 self.sent.entry(frame).or_insert((time, tuple(&header)));
             }
             TraceEvent::Delivered { frame } => {

@@ -25,3 +25,4 @@ mod tag_forward;
 mod threads;
 mod trace;
 mod ultra_ethernet;
+mod why;

@@ -3,7 +3,8 @@
 use weft_scenario::Plan;
 use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, RecordingProgress, Scene, explore};
+use weft_sim::explore::{Explored, Fate, MOST_FRAMES, RecordingProgress, Scene, explore};
+use weft_sim::flow_choice::FlowChoice;
 use weft_sim::record::{MemoryRecorder, Recorder};
 use weft_sim::run::run;
 use weft_sim::sample::Sample;
@@ -58,7 +59,7 @@ fn plan(scenario: &str, scheme: &str) -> Plan {
     crate::common::plan(&crate::common::parsed(&format!("{scenario}\n[scheme]\n{scheme}\n")), &[])
 }
 
-fn explored(plan: &Plan, choice: &Choice) -> Explored {
+fn explored(plan: &Plan, choice: &FlowChoice) -> Explored {
     explore(plan, choice, &[RecordingProgress::default(), RecordingProgress::default()])
         .unwrap_or_else(|error| panic!("{error}"))
 }
@@ -68,7 +69,7 @@ fn scenes() -> Vec<(Plan, Explored)> {
     let plans = [LOADED, LONE].iter().flat_map(|scenario| SCHEMES.map(|scheme| plan(scenario, scheme)));
     plans
         .map(|plan| {
-            let explored = explored(&plan, &Choice::Any);
+            let explored = explored(&plan, &FlowChoice::Any);
             (plan, explored)
         })
         .collect()
@@ -101,7 +102,7 @@ impl Recorder for Counting {
             TraceEvent::Copied { .. } => self.copied += 1,
             TraceEvent::Consumed { .. } | TraceEvent::Delivered { .. } => self.taken_in += 1,
             TraceEvent::Dropped { reason, .. } => self.dropped[reason as usize] += 1,
-            TraceEvent::Sent { .. } | TraceEvent::LinkChanged { .. } | TraceEvent::Kept { .. } => {}
+            _ => {}
         }
     }
 }
@@ -205,7 +206,7 @@ fn the_path_kept_is_the_one_that_data_takes() {
 fn every_late_copy_of_a_lone_flow_is_in_its_scene() {
     // The destination's announcement with its first reply does not belong to the flow.
     let plan = plan(LONE, "name = \"arp_path\"\nannounce = \"off\"");
-    let scene = explored(&plan, &Choice::Number(0)).exploration;
+    let scene = explored(&plan, &FlowChoice::Number(0)).exploration;
     let is_late =
         |end: Option<(Time, Fate)>| end.is_some_and(|(_, fate)| fate == Fate::Dropped(DropReason::LateCopy));
     let late = scene.frames.iter().filter(|frame| is_late(frame.end)).count() as u64;
@@ -232,7 +233,7 @@ fn after_the_cut_data_comes_through_on_a_path_without_the_link_that_failed() {
 #[test]
 fn a_flood_that_a_scene_has_no_room_for_is_cut_and_ends_all_the_same() {
     let mesh = LONE.replace("\"ring\"\nswitches = 5", "\"mesh\"\nswitches = 150");
-    let scene = explored(&plan(&mesh, SCHEMES[1]), &Choice::Number(0)).exploration;
+    let scene = explored(&plan(&mesh, SCHEMES[1]), &FlowChoice::Number(0)).exploration;
     assert!(scene.cut && scene.done.is_some());
     assert_eq!(scene.frames.len(), MOST_FRAMES);
 }
@@ -240,10 +241,10 @@ fn a_flood_that_a_scene_has_no_room_for_is_cut_and_ends_all_the_same() {
 #[test]
 fn a_flow_is_chosen_by_its_ends_and_ports_and_what_is_wrong_is_said() {
     let plan = plan(LOADED, SCHEMES[1]);
-    let flow = explored(&plan, &Choice::Any).flow;
+    let flow = explored(&plan, &FlowChoice::Any).flow;
     let name = |host| plan.fabric.host_name(host).to_owned();
     let between = |from: &str, to: &str, sport, dport| {
-        let choice = Choice::Between { from: from.to_owned(), to: to.to_owned(), sport, dport };
+        let choice = FlowChoice::Between { from: from.to_owned(), to: to.to_owned(), sport, dport };
         explore(&plan, &choice, &Default::default())
             .map(|explored| explored.flow.id)
             .map_err(|error| error.to_string())

@@ -219,6 +219,10 @@ impl Sending for Sender {
         self.acknowledged().into()
     }
 
+    fn window(&self, config: &Config) -> Option<u64> {
+        (self.window < u32::MAX).then(|| u64::from(self.window) * u64::from(config.mtu))
+    }
+
     fn stats(&self) -> Stats {
         self.stats
     }

@@ -110,6 +110,10 @@ impl Sending for Source {
         self.bytes_sent
     }
 
+    fn window(&self, _config: &Config) -> Option<u64> {
+        None
+    }
+
     fn is_aborted(&self) -> bool {
         self.has_ended
     }

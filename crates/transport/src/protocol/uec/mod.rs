@@ -358,6 +358,10 @@ impl Sending for Sender {
         self.cumulative.into()
     }
 
+    fn window(&self, _config: &Config) -> Option<u64> {
+        Some(self.window.bytes())
+    }
+
     fn stats(&self) -> Stats {
         Stats {
             data_segments_sent: self.transmissions,

@@ -1,0 +1,50 @@
+//! Explaining the time of flows with a Python callback for progress.
+
+use std::sync::atomic::Ordering;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use weft_sim::engine::Progress;
+use weft_sim::flow_choice::FlowChoice;
+use weft_sim::why::explain;
+
+use crate::files::{load, scenario};
+use crate::watched::watched;
+
+#[pyfunction]
+#[pyo3(signature = (text, name, base_dir, sets, point_id, flows, packets, progress))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
+pub fn why(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    sets: Vec<String>,
+    point_id: &str,
+    flows: Vec<u64>,
+    packets: bool,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let scenario = scenario(text, name, &sets)?;
+    let watch = Progress::default();
+    let event = || {
+        json!({
+            "sim_time_s": watch.time_ps.load(Ordering::Relaxed) as f64 * 1e-12,
+            "packet_hops": watch.packet_hops.load(Ordering::Relaxed),
+        })
+    };
+    watched(py, &[&watch.stop], &progress, event, || {
+        let point = scenario.points().iter().find(|point| point.id == point_id);
+        let point = point.ok_or_else(|| format!("the scenario has no run `{point_id}`"))?;
+        let plan = scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())?;
+        let named = |flow: &u64| FlowChoice::Number(*flow).named(&plan);
+        let flows: Vec<u32> = flows
+            .iter()
+            .filter_map(|flow| named(flow).transpose())
+            .map(|flow| flow.map(|flow| flow.id.0))
+            .collect::<Result<_, _>>()?;
+        let explained = explain(&plan, &flows, &watch).map_err(|error| error.to_string())?;
+        let values: Vec<Value> = explained.iter().map(|one| one.json(&plan, packets)).collect();
+        Ok(Value::from(values).to_string())
+    })
+}

@@ -1,0 +1,132 @@
+//! [`Connection`]: the packets of a connection, as a run recorded them.
+
+use std::collections::BTreeMap;
+
+use weft_switching::DropReason;
+use weft_units::{LinkId, Time};
+
+/// A packet's passage over one link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// The link.
+    pub link: LinkId,
+    /// When the packet was handed to the link's queue.
+    pub sent: Time,
+    /// When its first bit left the queue and when its last bit reached the far end; `None` if it did not.
+    pub crossed: Option<(Time, Time)>,
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Dropped, or without its payload at the destination; at the queue of this link, if at one.
+    Lost(DropReason, Option<LinkId>),
+    /// A host received it.
+    Delivered,
+    /// It is a copy that a switch sent and another packet of the same content came first, or it reached the switch it was
+    /// meant for.
+    Spent,
+}
+
+/// One packet. Every copy of a flooded packet is a packet of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Journey {
+    /// Whether the source of the flow sent it.
+    pub is_from_source: bool,
+    /// Whether it is part of the handshake: a SYN, with or without ACK.
+    pub is_handshake: bool,
+    /// Whether it carries data or, of the source, opens the connection: its loss delays the flow.
+    pub is_needed: bool,
+    /// The number of its subflow.
+    pub subflow: u8,
+    /// The first and the next position of what it carries, from the first one recorded: bytes for TCP, else packets.
+    pub positions: [i64; 2],
+    /// Of a packet of the destination: the position up to which it acknowledges.
+    pub acknowledges: Option<i64>,
+    /// The packet of the same subflow that carried the same positions before: this one repeats it.
+    pub repeats: Option<usize>,
+    /// Whether a queue marked it.
+    pub is_marked: bool,
+    /// At the source: from when on it waited for its turn, and from when on its rate let it send.
+    pub waited: Option<[Time; 2]>,
+    /// The links that it was handed to, in order; at least one.
+    pub hops: Vec<Hop>,
+    /// When and how it ended; `None` if the run ended first.
+    pub end: Option<(Time, Fate)>,
+}
+
+impl Journey {
+    /// When it left its host's protocol.
+    pub fn sent(&self) -> Time {
+        self.hops.first().map_or(Time::ZERO, |hop| hop.sent)
+    }
+
+    /// When its host received it.
+    pub fn delivered(&self) -> Option<Time> {
+        self.end.and_then(|(at, fate)| (fate == Fate::Delivered).then_some(at))
+    }
+
+    /// The link at which it was lost, if it was lost at one.
+    pub fn lost_at(&self) -> Option<LinkId> {
+        match self.end {
+            Some((_, Fate::Lost(_, link))) => link,
+            _ => None,
+        }
+    }
+}
+
+/// The packets of a connection in the order in which they were sent.
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    /// The packets.
+    pub journeys: Vec<Journey>,
+    /// The congestion window of the source in bytes, whenever it changed.
+    pub windows: Vec<(Time, u64)>,
+    /// The packet of the source that carried these positions of a subflow last, by subflow and first position.
+    latest: BTreeMap<(u8, i64), usize>,
+    /// The last sequence number seen, its position, and which side counted it: by subflow and side.
+    counted: BTreeMap<(u8, bool), (u32, i64)>,
+    /// Whether more packets were sent than are recorded.
+    pub is_cut: bool,
+}
+
+impl Connection {
+    /// The most packets that are recorded.
+    pub const MOST: usize = 2_000_000;
+
+    /// The position of a sequence number that the source counts (`is_of_source`) or the destination: the first one that is
+    /// seen has position 0.
+    pub fn position(&mut self, subflow: u8, is_of_source: bool, number: u32) -> i64 {
+        let (last, position) = self.counted.entry((subflow, is_of_source)).or_insert((number, 0));
+        *position += i64::from(number.wrapping_sub(*last) as i32);
+        *last = number;
+        *position
+    }
+
+    /// Adds a packet; returns its number.
+    pub fn add(&mut self, mut journey: Journey) -> Option<usize> {
+        if self.journeys.len() >= Self::MOST {
+            self.is_cut = true;
+            return None;
+        }
+        let number = self.journeys.len();
+        if journey.is_from_source && journey.is_needed {
+            let [first, _] = journey.positions;
+            let before = self.latest.range(..=(journey.subflow, first)).next_back();
+            journey.repeats = before.map(|(_, earlier)| *earlier).filter(|earlier| {
+                let earlier = &self.journeys[*earlier];
+                earlier.subflow == journey.subflow && earlier.positions[1] > first
+            });
+            self.latest.insert((journey.subflow, first), number);
+        }
+        self.journeys.push(journey);
+        Some(number)
+    }
+
+    /// Adds the size of the window, unless it is the same as before.
+    pub fn has_window(&mut self, at: Time, bytes: u64) {
+        if self.windows.last().is_none_or(|(_, last)| *last != bytes) && self.windows.len() < Self::MOST {
+            self.windows.push((at, bytes));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Explains flows: repeats their run, records their packets, and divides their time.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use thiserror::Error;
+use weft_scenario::Plan;
+use weft_switching::SchemeError;
+use weft_units::Time;
+
+use super::connection::Connection;
+use super::recording::Recording;
+use super::split::{Part, split};
+use crate::columns::FlowRecord;
+use crate::engine::{Progress, Setup};
+use crate::journal::FlowNumber;
+use crate::probe::Probe;
+use crate::run::{faults, run_setup, setup};
+
+/// Why flows cannot be explained.
+#[derive(Debug, Error)]
+pub enum WhyError {
+    /// The run ended before the flow started.
+    #[error("flow {0} did not start: the run ended before, or the flows that it waits for did not finish")]
+    NotStarted(FlowNumber),
+    /// It has too many packets.
+    #[error("flow {0} has more than {most} packets, which Weft does not record: choose a smaller flow", most = Connection::MOST)]
+    TooLong(FlowNumber),
+    /// The caller asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// A scheme that the registry does not have.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+}
+
+/// The course of a flow.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The flow's result.
+    pub record: FlowRecord,
+    /// When it ended or, if it did not, the run did.
+    pub end: Time,
+    /// Its time, divided among the causes.
+    pub parts: Vec<Part>,
+    /// Its packets, and those of other flows on the same connection.
+    pub connection: Rc<Connection>,
+}
+
+/// Repeats the run of `plan` until these flows have ended, and explains them in this order.
+///
+/// # Errors
+/// A flow has no explanation.
+///
+/// # Panics
+/// If the plan has no such flow.
+pub fn explain(plan: &Plan, flows: &[FlowNumber], progress: &Progress) -> Result<Vec<Explanation>, WhyError> {
+    let faults = faults(plan);
+    let setup = Setup { probe: Probe::default(), ..setup(plan, &faults) };
+    let mut recording = Recording::new(plan, flows, &progress.stop);
+    let report = run_setup(setup, &plan.scheme, progress, &mut recording)?;
+    let Recording { connections, records, .. } = recording;
+    let connections: BTreeMap<_, _> =
+        connections.into_iter().map(|(owner, connection)| (owner, Rc::new(connection))).collect();
+    let is_stopped = report.stopped && flows.iter().any(|flow| !records.contains_key(flow));
+    let explained = flows.iter().map(|flow| {
+        let Some(record) = records.get(flow) else {
+            return Err(if is_stopped { WhyError::Stopped } else { WhyError::NotStarted(*flow) });
+        };
+        let connection = &connections[&plan.traffic.connections.owner(*flow)];
+        if connection.is_cut {
+            return Err(WhyError::TooLong(*flow));
+        }
+        let end = record.end.unwrap_or(report.end);
+        let parts = split(connection, record.flow.start, end, record.end.is_some());
+        Ok(Explanation { record: record.clone(), end, parts, connection: Rc::clone(connection) })
+    });
+    explained.collect()
+}

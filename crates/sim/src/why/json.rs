@@ -1,0 +1,108 @@
+//! An explanation as JSON. Times are picoseconds since the flow's start.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use weft_fabric::Fabric;
+use weft_scenario::Plan;
+use weft_units::{LinkId, Time};
+
+use super::connection::{Fate, Journey};
+use super::explanation::Explanation;
+use super::split::Part;
+impl Explanation {
+    /// The flow, the parts of its time with their sums by cause, the link to blame, and, with `packets`, its packets and its
+    /// window.
+    pub fn json(&self, plan: &Plan, with_packets: bool) -> Value {
+        let (fabric, flow) = (&plan.fabric, &self.record.flow);
+        let since = |time: Time| time.saturating_since(flow.start).ps();
+        let name = |link: LinkId| fabric.link_label(link);
+        let mut value = json!({
+            "flow": flow.id.0,
+            "src": fabric.host_name(flow.src),
+            "dst": fabric.host_name(flow.dst),
+            "sport": flow.sport,
+            "dport": flow.dport,
+            "class": plan.traffic.classes[usize::from(flow.class)],
+            "bytes": flow.bytes,
+            "start_ps": flow.start.ps(),
+            "fct_ps": self.record.end.map(since),
+            "ideal_fct_ps": self.record.ideal.map(|ideal| ideal.ps()),
+            "retransmissions": self.record.retransmissions,
+            "timeouts": self.record.timeouts,
+            "path": self.record.path.iter().map(|link| name(*link)).collect::<Vec<_>>(),
+            "parts": self.parts.iter().map(|part| json!({
+                "from": since(part.from),
+                "to": since(part.to),
+                "cause": part.cause.name(),
+                "link": part.cause.link().map(name),
+            })).collect::<Vec<_>>(),
+            "sums": sums(&self.parts, |part| Some(part.cause)).into_iter().map(|(cause, ps)| json!({
+                "cause": cause.name(),
+                "link": cause.link().map(name),
+                "ps": ps,
+            })).collect::<Vec<_>>(),
+            "blame": sums(&self.parts, |part| part.cause.link()).first().map(|(link, ps)| json!({
+                "link": name(*link),
+                "ps": ps,
+            })),
+        });
+        if with_packets && let Some(object) = value.as_object_mut() {
+            object.insert("packets".to_owned(), self.packets(fabric, since));
+            let windows =
+                self.connection.windows.iter().filter(|(at, _)| (flow.start..=self.end).contains(at));
+            object.insert(
+                "windows".to_owned(),
+                windows.map(|(at, bytes)| json!([since(*at), bytes])).collect(),
+            );
+        }
+        value
+    }
+
+    /// The packets of the flow's time: `[sent, ended, first, next, subflow, kind, link]`, where `link` lost the packet.
+    fn packets(&self, fabric: &Fabric, since: impl Fn(Time) -> u64) -> Value {
+        let journeys = self.connection.journeys.iter();
+        let own = journeys.filter(|journey| (self.record.flow.start..=self.end).contains(&journey.sent()));
+        own.map(|journey| {
+            let [first, next] = journey.acknowledges.map_or(journey.positions, |next| [next, next]);
+            json!([
+                since(journey.sent()),
+                journey.end.map(|(at, _)| since(at)),
+                first,
+                next,
+                journey.subflow,
+                kind(journey),
+                journey.lost_at().map(|link| fabric.link_label(link)),
+            ])
+        })
+        .collect()
+    }
+}
+
+/// What a packet is, or became.
+fn kind(journey: &Journey) -> &'static str {
+    match (journey.end, journey.is_from_source) {
+        (Some((_, Fate::Lost(..))), true) => "lost",
+        (Some((_, Fate::Lost(..))), false) => "lost answer",
+        (Some((_, Fate::Spent)), _) => "copy",
+        (_, false) => "answer",
+        (_, true) if journey.is_handshake => "handshake",
+        (_, true) if !journey.is_needed => "control",
+        (_, true) if journey.repeats.is_some() => "repeated",
+        (_, true) if journey.is_marked => "marked",
+        (_, true) => "data",
+    }
+}
+
+/// The sums of parts by key, the largest first.
+fn sums<K: Ord + Copy>(parts: &[Part], key: impl Fn(&Part) -> Option<K>) -> Vec<(K, u64)> {
+    let mut sums = BTreeMap::<K, u64>::new();
+    for part in parts {
+        if let Some(key) = key(part) {
+            *sums.entry(key).or_default() += part.to.saturating_since(part.from).ps();
+        }
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, ps)| std::cmp::Reverse(*ps));
+    sums
+}

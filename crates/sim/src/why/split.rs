@@ -1,0 +1,354 @@
+//! The time of a flow, divided among its causes.
+//!
+//! The division follows the chain of packets that led to the last byte, backwards from its arrival. A packet's time on its
+//! way is queueing and transmission, link by link. Before, its host waited for something: for the packet that arrived just
+//! then (an acknowledgement that opened the window), for its turn on its link, for its rate, or, if the packet repeats a lost
+//! one, for the loss to be noticed. So the parts of a chain follow each other without gaps, and their sum is the flow's time.
+
+use weft_units::{LinkId, Time};
+
+use super::connection::{Connection, Journey};
+
+/// What a flow waited for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cause {
+    /// The address of the other host (ARP).
+    Resolution,
+    /// SYN and SYN+ACK on their way, without their queueing.
+    Handshake,
+    /// Packets on their way: transmission and propagation.
+    Wire,
+    /// A queue: at the first link of a path it is that of the flow's host.
+    Queue(LinkId),
+    /// A turn on the host's link, behind packets of its own and of other flows.
+    Host,
+    /// The rate that congestion control allows, or a timer of the source.
+    Pacing,
+    /// A delayed acknowledgement.
+    Answer,
+    /// A switch that held a packet until it knew a path.
+    Held,
+    /// The notice of a loss at this link, if it was at one, from duplicate acknowledgements or a cut packet.
+    Recovery(Option<LinkId>),
+    /// A retransmission timeout after a loss at this link, if it was at one.
+    Timeout(Option<LinkId>),
+    /// A packet that had not arrived when the run ended.
+    Unfinished,
+}
+
+impl Cause {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resolution => "address resolution",
+            Self::Handshake => "handshake",
+            Self::Wire => "transmission",
+            Self::Queue(_) => "queueing",
+            Self::Host => "host's link",
+            Self::Pacing => "rate limit",
+            Self::Answer => "delayed acknowledgement",
+            Self::Held => "held by a switch",
+            Self::Recovery(_) => "loss recovery",
+            Self::Timeout(_) => "timeout",
+            Self::Unfinished => "unfinished",
+        }
+    }
+
+    /// The link to which it is due.
+    pub const fn link(self) -> Option<LinkId> {
+        match self {
+            Self::Queue(link) => Some(link),
+            Self::Recovery(link) | Self::Timeout(link) => link,
+            _ => None,
+        }
+    }
+}
+
+/// A part of a flow's time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// When it begins.
+    pub from: Time,
+    /// When it ends.
+    pub to: Time,
+    /// What the flow waited for.
+    pub cause: Cause,
+}
+
+/// Divides the time of a flow that started at `start` and ended at `end`; if it did not end, `end` is that of the run and
+/// `is_finished` false. The parts are in order of time, without gaps.
+pub fn split(connection: &Connection, start: Time, end: Time, is_finished: bool) -> Vec<Part> {
+    let mut chain = Chain { at: end, start, parts: Vec::new() };
+    Walk::new(connection).walk(&mut chain, is_finished);
+    // A flow without packets waited for an address.
+    chain.reach(start, Cause::Resolution);
+    chain.parts.reverse();
+    chain.parts
+}
+
+/// The parts found so far, from the last to the first.
+struct Chain {
+    /// The beginning of the part found last.
+    at: Time,
+    start: Time,
+    parts: Vec<Part>,
+}
+
+impl Chain {
+    /// The time from `from` on is due to `cause`; joins a part of the same cause.
+    fn reach(&mut self, from: Time, cause: Cause) {
+        let from = from.max(self.start);
+        if from >= self.at {
+            return;
+        }
+        match self.parts.last_mut().filter(|part| part.cause == cause) {
+            Some(part) => part.from = from,
+            None => self.parts.push(Part { from, to: self.at, cause }),
+        }
+        self.at = from;
+    }
+
+    fn is_complete(&self) -> bool {
+        self.at <= self.start
+    }
+
+    /// The way of a packet.
+    fn travel(&mut self, journey: &Journey) {
+        let wire = if journey.is_handshake { Cause::Handshake } else { Cause::Wire };
+        for hop in journey.hops.iter().rev() {
+            let Some((left, arrived)) = hop.crossed else { continue };
+            self.reach(arrived, Cause::Held);
+            self.reach(left, wire);
+            self.reach(hop.sent, Cause::Queue(hop.link));
+        }
+    }
+}
+
+/// The packets of a connection, to be looked up by time.
+struct Walk<'a> {
+    journeys: &'a [Journey],
+    /// The packets that the source sent, in order of time.
+    sends: Vec<(Time, usize)>,
+    /// The packets that have arrived at the source, and at the destination, in order of arrival.
+    arrivals: [Vec<(Time, usize)>; 2],
+    /// The packets of the destination that a link lost, in order of loss.
+    lost_answers: Vec<(Time, usize)>,
+}
+
+/// The last of these events at or before `time`.
+fn last_by(events: &[(Time, usize)], time: Time) -> Option<(Time, usize)> {
+    let count = events.partition_point(|(at, _)| *at <= time);
+    count.checked_sub(1).map(|last| events[last])
+}
+
+impl<'a> Walk<'a> {
+    fn new(connection: &'a Connection) -> Self {
+        let journeys = &connection.journeys;
+        let all = || (0..).zip(journeys);
+        let mut sends: Vec<_> = all()
+            .filter(|(_, journey)| journey.is_from_source)
+            .map(|(number, journey)| (journey.sent(), number))
+            .collect();
+        // A copy that a switch sent later was sent by the host with its original.
+        sends.sort_unstable();
+        let arrived = |is_from_source: bool| {
+            let others = all().filter(move |(_, journey)| journey.is_from_source == is_from_source);
+            let mut arrived: Vec<_> =
+                others.filter_map(|(number, journey)| Some((journey.delivered()?, number))).collect();
+            arrived.sort_unstable();
+            arrived
+        };
+        let lost = all().filter(|(_, journey)| !journey.is_from_source && journey.lost_at().is_some());
+        let mut lost_answers: Vec<_> =
+            lost.filter_map(|(number, journey)| Some((journey.end?.0, number))).collect();
+        lost_answers.sort_unstable();
+        Self { journeys, sends, lost_answers, arrivals: [arrived(false), arrived(true)] }
+    }
+
+    fn walk(&self, chain: &mut Chain, is_finished: bool) {
+        let [at_source, at_destination] = &self.arrivals;
+        let mut next = if is_finished {
+            last_by(at_destination, chain.at)
+        } else {
+            let sent = last_by(&self.sends, chain.at);
+            let last = [sent, last_by(at_source, chain.at), last_by(at_destination, chain.at)];
+            let last = last.into_iter().flatten().max();
+            if let Some((time, _)) = last {
+                let lost = sent.and_then(|(_, number)| self.journeys[number].lost_at());
+                chain.reach(time, lost.map_or(Cause::Unfinished, |link| Cause::Timeout(Some(link))));
+            }
+            last
+        };
+        // Each step leads to an earlier packet, or to an earlier time.
+        let mut steps = 4 * self.journeys.len();
+        while let Some((_, number)) = next
+            && !chain.is_complete()
+            && steps > 0
+        {
+            steps -= 1;
+            let journey = &self.journeys[number];
+            chain.reach(journey.delivered().unwrap_or(chain.at), Cause::Answer);
+            chain.travel(journey);
+            next = if journey.is_from_source {
+                self.before_send(chain, number)
+            } else {
+                self.before_answer(chain, number)
+            };
+        }
+    }
+
+    /// The link that lost the last packet of the destination between these times, if any did.
+    fn lost_answer(&self, from: Time, to: Time) -> Option<LinkId> {
+        let (_, number) = last_by(&self.lost_answers, to).filter(|(at, _)| *at >= from)?;
+        self.journeys[number].lost_at()
+    }
+
+    /// The packet whose arrival let the destination send packet `number`, which left at `chain.at`.
+    fn before_answer(&self, chain: &mut Chain, number: usize) -> Option<(Time, usize)> {
+        let cause = if self.journeys[number].is_handshake { Cause::Resolution } else { Cause::Answer };
+        let (time, other) = last_by(&self.arrivals[1], chain.at)?;
+        chain.reach(time, cause);
+        Some((time, other))
+    }
+
+    /// The packet whose arrival let the source send packet `number`, or another that it had sent earlier.
+    fn before_send(&self, chain: &mut Chain, mut number: usize) -> Option<(Time, usize)> {
+        loop {
+            let journey = &self.journeys[number];
+            chain.reach(journey.sent(), Cause::Host);
+            if let Some([since, from]) = journey.waited {
+                chain.reach(from.max(since), Cause::Host);
+                chain.reach(since, Cause::Pacing);
+            }
+            if chain.is_complete() {
+                return None;
+            }
+            let arrival = last_by(&self.arrivals[0], chain.at);
+            if let Some(number_before) = journey.repeats {
+                let before = &self.journeys[number_before];
+                let link = before.lost_at().or_else(|| self.lost_answer(before.sent(), chain.at));
+                // Without a packet that arrives just then, it was a timer that repeated the packet.
+                let noticed = arrival.map_or(before.sent(), |(time, _)| time.max(before.sent()));
+                let is_spurious = before.delivered().is_some_and(|at| at <= chain.at);
+                chain.reach(noticed, Cause::Timeout(link));
+                if is_spurious && arrival.is_some_and(|(time, _)| time == noticed) {
+                    return arrival;
+                }
+                chain.reach(before.sent(), Cause::Recovery(link));
+                number = number_before;
+                continue;
+            }
+            let place = self.sends.partition_point(|(at, other)| (*at, *other) < (journey.sent(), number));
+            let earlier = self.sends[..place].iter().rev().copied().find(|(at, _)| *at <= chain.at);
+            match (arrival, earlier) {
+                (Some((time, other)), _) if time == chain.at => return Some((time, other)),
+                (Some((time, other)), Some((sent, _))) if time >= sent => {
+                    chain.reach(time, Cause::Pacing);
+                    return Some((time, other));
+                }
+                (_, Some((sent, other))) => {
+                    chain.reach(sent, Cause::Pacing);
+                    number = other;
+                }
+                (Some((time, other)), None) => return Some((time, other)),
+                (None, None) => {
+                    chain.reach(chain.start, Cause::Resolution);
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connection::{Fate, Hop};
+    use super::*;
+    use weft_switching::DropReason;
+
+    const LINK: LinkId = LinkId(7);
+
+    fn us(us: u64) -> Time {
+        Time::from_ps(us * 1_000_000)
+    }
+
+    /// A packet that is sent, leaves the queue of [`LINK`], and arrives.
+    fn journey(is_from_source: bool, first: i64, times: [u64; 3]) -> Journey {
+        let [sent, left, arrived] = times.map(us);
+        Journey {
+            is_from_source,
+            is_handshake: false,
+            is_needed: is_from_source,
+            subflow: 0,
+            positions: [first, first + 1],
+            acknowledges: None,
+            repeats: None,
+            is_marked: false,
+            waited: None,
+            hops: vec![Hop { link: LINK, sent, crossed: Some((left, arrived)) }],
+            end: Some((arrived, Fate::Delivered)),
+        }
+    }
+
+    fn connection(journeys: Vec<Journey>) -> Connection {
+        let mut connection = Connection::default();
+        for journey in journeys {
+            connection.add(journey);
+        }
+        connection
+    }
+
+    fn parts(connection: &Connection, end: u64) -> Vec<(u64, u64, Cause)> {
+        let parts = split(connection, us(0), us(end), true);
+        parts
+            .into_iter()
+            .map(|Part { from, to, cause }| (from.ps() / 1_000_000, to.ps() / 1_000_000, cause))
+            .collect()
+    }
+
+    #[test]
+    fn a_round_trip_is_queueing_and_transmission() {
+        let all = connection(vec![
+            journey(true, 0, [3, 5, 10]),
+            journey(false, 0, [12, 12, 17]),
+            journey(true, 1, [17, 20, 25]),
+        ]);
+        let expected = vec![
+            (0, 3, Cause::Resolution),
+            (3, 5, Cause::Queue(LINK)),
+            (5, 10, Cause::Wire),
+            (10, 12, Cause::Answer),
+            (12, 17, Cause::Wire),
+            (17, 20, Cause::Queue(LINK)),
+            (20, 25, Cause::Wire),
+        ];
+        assert_eq!(parts(&all, 25), expected);
+    }
+
+    #[test]
+    fn a_turn_that_a_source_waited_for_is_its_host_s_link_and_its_rate() {
+        let second = Journey { waited: Some([us(0), us(4)]), ..journey(true, 1, [9, 9, 14]) };
+        let all = connection(vec![journey(true, 0, [0, 0, 5]), second]);
+        let expected = vec![(0, 4, Cause::Pacing), (4, 9, Cause::Host), (9, 14, Cause::Wire)];
+        assert_eq!(parts(&all, 14), expected);
+    }
+
+    #[test]
+    fn a_repeated_packet_blames_the_link_that_lost_it() {
+        let mut lost = journey(true, 1, [1, 1, 1]);
+        lost.hops[0].crossed = None;
+        lost.end = Some((us(1), Fate::Lost(DropReason::QueueFull, Some(LINK))));
+        let first = journey(true, 0, [0, 0, 5]);
+        let acknowledgement = journey(false, 0, [5, 5, 9]);
+        // The acknowledgement that arrives at 9 lets it repeat the packet at once; or a timer does, at 200.
+        for (repeated, cause) in [(9, Cause::Recovery(Some(LINK))), (200, Cause::Timeout(Some(LINK)))] {
+            let again = journey(true, 1, [repeated, repeated, repeated + 5]);
+            let all = connection(vec![first.clone(), lost.clone(), acknowledgement.clone(), again]);
+            let found = parts(&all, repeated + 5);
+            assert_eq!(found.last(), Some(&(repeated, repeated + 5, Cause::Wire)));
+            assert_eq!(found[found.len() - 2].2, cause, "{found:?}");
+            assert_eq!((found[0].0, found.last().map(|part| part.1)), (0, Some(repeated + 5)));
+            assert!(found.windows(2).all(|two| two[0].1 == two[1].0), "{found:?}");
+        }
+    }
+}
