@@ -4,10 +4,10 @@
 
 use std::collections::HashSet;
 
-use weft_switching::Kind;
 use weft_switching::hello::Way;
 use weft_switching::leaving::MOST;
 use weft_switching::path_table::LOCKED;
+use weft_switching::{Kind, pick};
 use weft_wire::{EtherType, MIN_FRAME, Mac, PathHeader, PathType, Tuple};
 
 use crate::layout::{Flood, FloodKey, Flow, Path, Port, Settings};
@@ -113,18 +113,19 @@ impl Known<'_> {
         done
     }
 
-    /// The actions for flows with an entry on `port`, whose link loses frames. Entries stay, as frames are still forwarded.
+    /// The actions for flows with an entry on `port`, whose link loses frames. Entries stay, as frames are still forwarded. Of
+    /// many flows, `drawn` selects the first.
     pub fn leave_port(
         &self,
         port: u16,
         mut leaving: Vec<Broken>,
-        first: usize,
+        drawn: u64,
         mut draw: impl FnMut(&Flow) -> u32,
     ) -> Recovery {
         leaving.sort_unstable_by_key(|leaving| (leaving.flow.host, leaving.flow.peer));
         let most = leaving.len().min(MOST);
         if most < leaving.len() {
-            let first = first % leaving.len();
+            let first = pick(drawn, leaving.len());
             leaving.rotate_left(first);
         }
         let goes_up = self.has_better_up(port);

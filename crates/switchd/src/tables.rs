@@ -266,8 +266,8 @@ impl Tables {
         Ok(done)
     }
 
-    /// Moves flows off a port whose link loses frames, except for sending the frames; of many flows those from a random
-    /// place `first` on.
+    /// Moves flows off a port whose link loses frames, except for sending the frames; of many flows those from a place on
+    /// that the random number `drawn` selects.
     ///
     /// # Errors
     /// The kernel's error.
@@ -276,11 +276,11 @@ impl Tables {
         port: u16,
         ports: &[Port],
         now: u64,
-        first: usize,
+        drawn: u64,
         draw: impl FnMut(&Flow) -> u32,
     ) -> io::Result<Recovery> {
         let over = self.on_port(port, now)?;
-        let done = self.decide(ports, now, |known| known.leave_port(port, over, first, draw));
+        let done = self.decide(ports, now, |known| known.leave_port(port, over, drawn, draw));
         self.begin(&done)?;
         Ok(done)
     }

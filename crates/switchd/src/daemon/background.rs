@@ -115,7 +115,7 @@ pub fn left(shared: &Shared, number: u16) {
     let shared = shared.clone();
     tokio::task::spawn_blocking(move || {
         look_through(&shared, number, "flows of a port whose link loses frames", |tables, ports| {
-            tables.leave_port(number, ports, clock::now(), random() as usize, draw)
+            tables.leave_port(number, ports, clock::now(), random(), draw)
         });
     });
 }

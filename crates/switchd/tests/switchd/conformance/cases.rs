@@ -7,8 +7,9 @@ use weft_switching::tfe::Classifier;
 use weft_units::Bytes;
 use weft_wire::{EtherType, Mac, PathHeader, PathType, Tuple};
 
+use crate::conformance::event::{Event, Step};
 use crate::conformance::frames::{self, arp, ethernet, ipv4, ipv6, tcp, wrapped};
-use crate::conformance::pair::{Event, Pair, Step};
+use crate::conformance::pair::Pair;
 use crate::conformance::setting::Setting;
 
 const A: Mac = Mac([2, 0, 0, 0, 0, 1]);

@@ -84,8 +84,8 @@ pub fn wrapped(segment: &[u8], path_type: PathType, id: u32) -> Vec<u8> {
     longer
 }
 
-/// A Hello of another switch.
-pub fn hello(sequence: u64) -> Vec<u8> {
+/// A Hello of another switch, which misses many Hello messages of this one or does not.
+pub fn hello(sequence: u64, misses: bool) -> Vec<u8> {
     let hello = Hello {
         tier: 1,
         hold_ms: 15_000,
@@ -94,7 +94,7 @@ pub fn hello(sequence: u64) -> Vec<u8> {
         sequence,
         echo: None,
         number: None,
-        misses: false,
+        misses,
     };
     let mut frame = vec![0; MIN_FRAME];
     let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);

@@ -1,7 +1,7 @@
 //! Compares the eBPF program with the state machine: both process the same frames, times and port events.
 //! After every step, sent frames (byte for byte) and counters must be identical, and after every fourth
-//! step all tables. The daemon's [`weft_switchd::tables::Tables`] sweep the program's pinned maps and break
-//! the flows of dead ports.
+//! step all tables. The daemon's [`weft_switchd::tables::Tables`] sweep the program's pinned maps, break
+//! the flows of dead ports and move those of ports whose links lose frames.
 //!
 //! Sequences are drawn from seeds, `WEFT_CONFORMANCE_STEPS` steps in total; a failing one is shortened and
 //! printed, and should be added to `cases.rs`.
@@ -9,10 +9,12 @@
 mod answer;
 mod cases;
 mod compare;
+mod event;
 mod frames;
 mod full_table;
 mod generator;
 mod last_resort;
+mod leaving;
 mod machine;
 mod membership;
 mod oracle;
@@ -29,8 +31,9 @@ mod tally;
 
 use std::time::Instant;
 
+use event::Step;
 use generator::sequence;
-use pair::{Pair, Step};
+use pair::Pair;
 use setting::Setting;
 use shorten::shorten;
 use tally::Tally;

@@ -7,6 +7,7 @@ use weft_switchd::layout::Port;
 use weft_switchd::{Counters, Mode, Reason};
 use weft_switching::arp_path::{Flood, FloodKind};
 use weft_switching::hello::Way;
+use weft_switching::hello_loss::HelloCount;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
 use weft_units::{Duration, PortId, Time};
@@ -122,9 +123,13 @@ impl Oracle {
         if !self.may_be_fabric[port.index()] && header.dst != Mac::BROADCAST {
             return Outcome::dropped(Reason::Switch(DropReason::Untrusted));
         }
-        if HelloFrame::parse(frame, EtherType::HELLO).is_ok() {
+        if let Ok(hello) = HelloFrame::parse(frame, EtherType::HELLO).map(|frame| frame.hello()) {
+            let mut header = *header;
+            if !matches!(self.switch, Machine::Routed(_)) {
+                HelloCount { number: hello.number, misses: hello.misses }.write(&mut header);
+            }
             let ctx = &mut Ctx { now, random: &mut self.random };
-            self.switch.receive(ctx, port, header, frame, &mut Actions::default());
+            self.switch.receive(ctx, port, &header, frame, &mut Actions::default());
         }
         let counted = Counters { consumed: 1, ..Counters::default() };
         Outcome { counted, ..Outcome::default() }
@@ -154,10 +159,16 @@ impl Oracle {
         each.map(|((port, way), may_be_fabric)| Port {
             up: ports.is_up(port).into(),
             way: *way as u8,
+            last_resort: ports.is_last_resort(port).into(),
             may_be_fabric: (*may_be_fabric).into(),
             ..Port::decided(ports.is_fabric(port, now), ports.is_host(port, now))
         })
         .collect()
+    }
+
+    /// The ports whose flows leave them at `now`, without noting that they do.
+    pub fn leaving(&self, now: Time) -> Vec<PortId> {
+        self.switch.paths().map_or(Vec::new(), |switch| switch.base().ports().clone().leave(now))
     }
 
     /// Ports that are newly dead at `now`, without marking them.
@@ -177,7 +188,7 @@ impl Oracle {
         dead
     }
 
-    /// Sweeps tables and breaks flows of dead ports; returns those ports, and the frames sent except Hellos.
+    /// Sweeps tables, breaks flows of dead ports, and moves others off lossy ones; returns the dead ports, and the frames sent except Hellos.
     pub fn tend(&mut self, now: Time) -> (Vec<PortId>, Outcome) {
         let dead = self.dead(now);
         let ctx = &mut Ctx { now, random: &mut self.random };

@@ -1,7 +1,6 @@
 //! Runs program and state machine in parallel and compares them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rand_core::RngCore;
 use weft_switchd::Counters;
@@ -15,50 +14,13 @@ use weft_units::{Duration, HostId, PortId, Time};
 use weft_wire::Reach;
 
 use crate::conformance::compare::{ends, same, same_set, sizes, tables};
+use crate::conformance::event::{Event, Step};
+use crate::conformance::leaving;
 use crate::conformance::oracle::Oracle;
 use crate::conformance::program::Program;
 use crate::conformance::routed::hash_key;
 use crate::conformance::setting::Setting;
 use crate::conformance::tally::Tally;
-
-/// An event.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// A frame arrives.
-    Frame(u16, Vec<u8>),
-    /// A port goes down or comes up.
-    Up(u16, bool),
-    /// The daemon looks up the flows of dead ports, which the next [`Event::Tend`] breaks.
-    Look,
-    /// The daemon sweeps tables and breaks the flows of dead ports.
-    Tend,
-    /// The neighbour of a port says which stations it does not reach: the bits of a number.
-    Reach(u16, u8),
-}
-
-/// An event after a wait.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Nanoseconds since the previous step.
-    pub wait: u64,
-    pub event: Event,
-}
-
-/// As a Rust expression that constructs it.
-impl fmt::Debug for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.event {
-            Event::Frame(port, bytes) => {
-                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                write!(f, "frame({}, {port}, \"{hex}\")", self.wait)
-            }
-            Event::Up(port, up) => write!(f, "port({}, {port}, {up})", self.wait),
-            Event::Look => write!(f, "look({})", self.wait),
-            Event::Tend => write!(f, "tend({})", self.wait),
-            Event::Reach(port, unreached) => write!(f, "reach({}, {port}, {unreached})", self.wait),
-        }
-    }
-}
 
 /// The program and the state machine.
 pub struct Pair {
@@ -141,7 +103,7 @@ impl Pair {
                 Vec::new()
             }
             Event::Look => self.look().map(|()| Vec::new())?,
-            Event::Tend => self.tend().map(|()| Vec::new())?,
+            Event::Tend => self.tend()?,
             Event::Reach(port, unreached) => {
                 let named =
                     (0..8).filter(|host| unreached & 1 << host != 0).map(|host| [Mac::of_host(host).0; 2]);
@@ -273,13 +235,15 @@ impl Pair {
         Ok(())
     }
 
-    /// The daemon's part: sweeps tables and breaks the flows of dead ports.
-    fn tend(&mut self) -> Result<(), String> {
+    /// The daemon's part: sweeps tables, breaks the flows of dead ports, and moves flows off ports whose links lose frames. Returns
+    /// the frames about them.
+    fn tend(&mut self) -> Result<Vec<(PortId, Vec<u8>)>, String> {
         let now = ns_at(self.now);
         let left = self.program.plane.tables().sweep(now).map_err(text)?;
         same("entries left", &sizes(&self.oracle, self.now), &left)?;
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
         let found_now: BTreeMap<_, _> = paths.map(|(key, entry, ..)| (ends(key), entry.port.0)).collect();
+        let (leaving, mut random) = (self.oracle.leaving(self.now), self.oracle.random.clone());
         let (dead, expected) = self.oracle.tend(self.now);
         // The table shows the exploration numbers that the state machine drew.
         let paths = self.oracle.switch.paths().into_iter().flat_map(|switch| switch.paths(self.now));
@@ -300,12 +264,18 @@ impl Pair {
             };
             frames.extend(done.map_err(text)?.frames);
         }
+        for PortId(port) in leaving {
+            let (tables, ports) = (self.program.plane.tables(), self.program.ports());
+            let left = tables.leave_port(port, ports, now, random.next_u64(), draw).map_err(text)?;
+            leaving::count(&mut self.tally, port, &left);
+            frames.extend(left.frames);
+        }
         let each =
             frames.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
         let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
         same_set("frames about broken flows", wanted, each)?;
         expected.deeds.into_iter().for_each(|deed| self.tally.count(deed));
-        Ok(())
+        Ok(expected.sent)
     }
 }
 

@@ -13,6 +13,9 @@ use weft_units::{Bytes, Duration, Rate};
 /// The directions of ports, including unknown.
 const WAYS: [Way; 5] = [Way::Up, Way::Down, Way::Level, Way::Host, Way::Unknown];
 
+/// The same for a switch between two tiers.
+const BETWEEN: [Way; 3] = [Way::Up, Way::Down, Way::Up];
+
 /// A switch and its settings.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -76,8 +79,11 @@ impl Setting {
         let ports = 2 + pick(random.next_u64(), 7);
         let mut ways: Vec<Way> = (0..ports).map(|_| WAYS[pick(random.next_u64(), WAYS.len())]).collect();
         ways[0] = Way::Host;
-        if random.next_u64() & 1 == 1 {
-            ways[1] = Way::Level;
+        match random.next_u64() % 4 {
+            0 | 1 => ways[1] = Way::Level,
+            // A switch between two tiers.
+            2 => ways[1..].iter_mut().enumerate().for_each(|(at, way)| *way = BETWEEN[at % BETWEEN.len()]),
+            _ => {}
         }
         let calm = random.next_u64() & 1 == 1;
         let distrust = if calm { 40 } else { 5 };

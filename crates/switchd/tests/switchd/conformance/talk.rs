@@ -6,8 +6,8 @@ use weft_switching::hello::Way;
 use weft_switching::{Stream, pick};
 use weft_wire::{EtherType, Mac, PathHeader, PathType, Tuple};
 
+use crate::conformance::event::Event;
 use crate::conformance::frames::{self, arp, ethernet, ipv4, ipv6, mark, tcp};
-use crate::conformance::pair::Event;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;
@@ -46,9 +46,9 @@ impl Talk {
         };
         let (hosts, fabric) = (of(true), of(false));
         let (first, second) = match random.next_u32() % 16 {
-            0..=6 => (true, false),
-            7..=12 => (false, true),
-            13 | 14 => (false, false),
+            0..=5 => (true, false),
+            6..=10 => (false, true),
+            11..=14 => (false, false),
             _ => (true, true),
         };
         let mut end = |here: bool, side: usize| {
@@ -84,6 +84,12 @@ impl Talk {
     /// Whether the connection has ended.
     pub fn has_ended(&self) -> bool {
         self.stage > 24
+    }
+
+    /// The ports to other switches that it uses, once it is open.
+    pub fn ports_in_use(&self) -> impl Iterator<Item = u16> {
+        let is_open = self.stage > 4;
+        self.ends.into_iter().filter(move |end| is_open && !end.here).map(|end| end.port)
     }
 
     /// A segment from one of the ends.

@@ -7,7 +7,7 @@ use weft_switchd::Reason;
 use weft_switchd::event::EventKind;
 
 /// The actions of a switch other than drops, as named in `counted`.
-const DEEDS: [&str; 22] = [
+const DEEDS: [&str; 25] = [
     "announced",
     "consumed",
     "forwarded",
@@ -25,6 +25,9 @@ const DEEDS: [&str; 22] = [
     "fail of an idle flow",
     "request for an idle flow",
     "announcement",
+    "search for a flow that leaves",
+    "fail of a flow that leaves",
+    "fails of a flow that passes",
     "marked",
     "unwrapped and marked",
     "delivered as sent",

@@ -77,19 +77,48 @@ fn a_silent_neighbour_is_as_good_as_a_dead_port() {
     assert_ne!(both_ways(&mut net)[1], spine);
 }
 
-/// The spine of a connection's path says that it misses the Hello messages of one of the connection's leaves, until its next one.
-fn loses_from(leaf: usize, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
-    let config =
-        Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() };
-    let (mut net, there) = connected(&config, seed);
+fn with_short_hellos() -> Exploration {
+    Exploration { hello: Duration::from_ms(10), hold: Duration::from_ms(30), ..Exploration::default() }
+}
+
+/// A switch says that it misses the Hello messages of another one, until its next one.
+fn misses(net: &mut Net<TcpPathSwitch>, switch: NodeId, other: NodeId) {
     net.run(Duration::from_ms(5));
-    let to_leaf = link(&net, there[1], there[leaf]);
+    let cable = link(net, switch, other);
     let mut hello = Header { kind: Kind::Hello, dst: Mac::HELLO, ..Header::default() };
     Reception::Heard.write(&mut hello);
     HelloCount { number: None, misses: true }.write(&mut hello);
-    net.send_from(there[1], net.fabric.link(to_leaf).from_port, hello);
+    net.send_from(switch, net.fabric.link(cable).from_port, hello);
     net.run(Duration::from_ms(15));
+}
+
+/// The spine of a connection's path misses the Hello messages of one of the connection's leaves.
+fn loses_from(leaf: usize, seed: u64) -> (Net<TcpPathSwitch>, Vec<NodeId>) {
+    let (mut net, there) = connected(&with_short_hellos(), seed);
+    misses(&mut net, there[1], there[leaf]);
     (net, there)
+}
+
+#[test]
+fn a_flow_leaves_a_link_that_loses_frames_on_its_way_up_between_switches() {
+    let (link, mut moved) = (LinkSpec::default(), 0);
+    for seed in 1..10 {
+        let mut net = tcp_path(build::fat_tree(4, &link, &link).unwrap(), &with_short_hellos(), seed);
+        net.resolve(0, 15);
+        let [there, _] = net.open(0, 15, 1000, 7);
+        let [_, pod, core, other_pod, _] = there[..] else { panic!("{there:?}") };
+        // Not the end of its way down: the core has no other port to that pod.
+        misses(&mut net, other_pod, core);
+        assert_eq!(net.made(Kind::PathFail), 0);
+        assert_eq!(net.both_ways(0, 15, 1000, 80), there);
+        misses(&mut net, core, pod);
+        let made = [Kind::PathFail, Kind::RecoveryReply].map(|kind| net.made(kind));
+        assert_eq!(made, [2, 1], "both ends are told, and one of them finds a path");
+        // The core's next Hello says that the link is healthy: it may be taken again.
+        moved += u32::from(net.both_ways(0, 15, 1000, 80)[1..3] != [pod, core]);
+        assert_eq!((net.loops, net.dropped(DropReason::LinkDown)), (0, 0));
+    }
+    assert!(moved > 4, "{moved} of 9");
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Draw {
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = match self.below(40) {
             0 if self.one_in(2) => probe(),
-            0 => hello(1),
+            0 => hello(1, false),
             1 => ethernet(Mac([2; 6]), Mac([2; 6]), self.below(3), EtherType::PATH, &[1; 40]),
             2 => ethernet(Mac([2; 6]), Mac([4; 6]), 0, EtherType(self.random.next_u32() as u16), &[5; 50]),
             3..=21 => self.tagged(),

@@ -1,6 +1,8 @@
 //! Random sequences: frames of hosts and switches, looped, odd and hostile frames; waits around the lifetimes
 //! of entries; ports that go down and come up.
 
+mod calm;
+
 use rand_core::RngCore;
 use weft_switchd::Mode;
 use weft_switching::hello::Way;
@@ -9,11 +11,12 @@ use weft_units::PortId;
 use weft_wire::{EtherType, Mac, PathFrame, PathHeader, PathType, Tuple};
 
 use crate::conformance::answer::answer;
+use crate::conformance::event::{Event, Step};
 use crate::conformance::frames::{
     self, arp, ethernet, hello, ipv4, ipv6, neighbour, pad, probe, spoil, tcp, wrapped,
 };
 use crate::conformance::membership::{message, some_group};
-use crate::conformance::pair::{Event, Pair, Step};
+use crate::conformance::pair::Pair;
 use crate::conformance::setting::Setting;
 use crate::conformance::talk::Talk;
 
@@ -30,6 +33,7 @@ pub fn sequence(setting: &Setting, seed: u64, length: u64, pair: &mut Pair) -> (
         down: Vec::new(),
         later: 0,
         up: None,
+        planned: Vec::new(),
         ways: setting.ways.clone(),
     };
     let mut steps = Vec::new();
@@ -66,6 +70,8 @@ struct Draw {
     /// Steps until the flows of a failed port, looked up earlier, are broken.
     later: u32,
     up: Option<u16>,
+    /// In a calm network, the next events, the last one first.
+    planned: Vec<Step>,
     ways: Vec<Way>,
 }
 
@@ -125,56 +131,6 @@ impl Draw {
             self.talks.iter_mut().for_each(|talk| talk.moves(&path.tuple, path.id, port));
         }
         Some(Event::Frame(port, answer(&frame, fail)?))
-    }
-
-    /// The next step of a connection.
-    fn talk(&mut self) -> Event {
-        self.talks.retain(|talk| !talk.has_ended());
-        if self.talks.len() < 4 {
-            let explores = !self.mode.routes() && self.mode != Mode::ArpPath;
-            self.talks.push(Talk::draw(&mut self.random, &self.ways, explores));
-        }
-        let at = self.below(self.talks.len());
-        self.talks[at].next(&mut self.random)
-    }
-
-    /// A step of a network with few anomalies.
-    fn calm_step(&mut self) -> Step {
-        let wait = if self.one_in(30) { WAITS[self.below(WAITS.len())] } else { WAITS[self.below(7)] };
-        let recovers = self.sent.last().is_some_and(|(_, frame)| {
-            let path = PathFrame::parse(frame, EtherType::PATH);
-            path.is_ok_and(|path| path.header().path_type == PathType::RecoveryRequest)
-        });
-        let port = self.below(self.ways.len()) as u16;
-        self.later = self.later.saturating_sub(1);
-        let event = match self.below(20) {
-            _ if self.later == 10 => Event::Look,
-            _ if self.later == 1 => Event::Tend,
-            _ if self.later > 0 && !recovers => self.talk(),
-            0 | 1 if self.ways[usize::from(port)] != Way::Host => Event::Frame(port, self.hello()),
-            2 | 3 if let Some(down) = self.down.pop() => {
-                self.up = Some(down);
-                Event::Up(down, true)
-            }
-            _ if let Some(up) = self.up.take() => Event::Frame(up, self.hello()),
-            3 if self.one_in(2) => {
-                if self.one_in(2) {
-                    Event::Look
-                } else {
-                    Event::Tend
-                }
-            }
-            4 => Event::Frame(port, self.frame()),
-            _ if recovers && !self.one_in(3) => self.answer().unwrap_or(Event::Tend),
-            _ => self.talk(),
-        };
-        if let Event::Up(port, false) = event {
-            self.down.push(port);
-            if self.later == 0 && self.one_in(2) {
-                self.later = 11;
-            }
-        }
-        Step { wait, event }
     }
 
     fn step(&mut self) -> Step {
@@ -246,7 +202,10 @@ impl Draw {
     }
 
     fn hello(&mut self) -> Vec<u8> {
-        let mut frame = if !self.calm && self.one_in(6) { probe() } else { hello(self.random.next_u64()) };
+        // Next hops of routes on such links are compared in `last_resort`.
+        let misses = !self.mode.routes() && self.one_in(3);
+        let sequence = self.random.next_u64();
+        let mut frame = if !self.calm && self.one_in(6) { probe() } else { hello(sequence, misses) };
         if !self.calm && self.one_in(6) {
             spoil(&mut self.random, &mut frame, 60);
         }
