@@ -7,7 +7,7 @@ use crate::daemons::leaf_spine::{LeafSpine, Switches};
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, one_of_three};
 use crate::daemons::traffic::{Stream, lost, reaches};
-use crate::wait::{comes, wait_for};
+use crate::wait::{comes, wait_for, wait_for_more};
 
 const INTERVAL: Duration = Duration::from_millis(100);
 const HOLD: Duration = Duration::from_millis(300);
@@ -170,4 +170,38 @@ fn a_neighbour_that_does_not_say_what_it_reaches_reaches_everything() {
         wait_for("the neighbour is believed", || l.withdrawn(port) == 0);
     }
     assert!(pair.reach(7));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn announcements_that_are_turned_off_at_one_end_withdraw_routes_at_neither_end() {
+    let pair = Pair::new(&["a"]);
+    let config = |reach, ports: [&str; 2]| {
+        let route = |(number, port)| {
+            format!("[[route]]\nstation = \"02:00:00:00:00:0{number}\"\nports = [\"{port}\"]\n")
+        };
+        let routes: String = (1..).zip(ports).map(route).collect();
+        format!(
+            "mode = \"ecmp\"\nports = [\"h\", \"a\"]\n[hello]\ninterval = \"100 ms\"\nreach = \"{reach}\"\n{routes}"
+        )
+    };
+    let of_left = |reach| config(reach, ["h", "a"]);
+    let [l, r] = pair.begin([&of_left("off"), &config("on", ["a", "h"])]);
+    let withdrawn = || [l.withdrawn("a"), r.withdrawn("a")];
+    [&l, &r].iter().for_each(|switch| switch.wait_roles(&[("a", "fabric"), ("h", "host")]));
+    wait_for("both neighbours are believed to reach everything", || withdrawn() == [0, 0]);
+    assert!(pair.reach(7));
+    [&pair.left, &pair.right].iter().for_each(|netns| netns.ip("link set dev h down"));
+    for switch in [&l, &r] {
+        switch.wait_roles(&[("h", "down")]);
+        wait_for_more("the neighbour has spoken often", 10, || {
+            switch.show("counters")["hello"]["heard"].as_u64().expect("a count")
+        });
+    }
+    assert_eq!(withdrawn(), [0, 0]);
+    for (reach, expected) in [("on", [1, 1]), ("off", [0, 0])] {
+        l.write(&of_left(reach));
+        assert_eq!(l.ask("reload")["changed"][0], "[hello]");
+        wait_for("both ends follow", || withdrawn() == expected);
+    }
 }

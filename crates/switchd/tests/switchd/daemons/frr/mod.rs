@@ -155,6 +155,32 @@ fn hello_messages_withdraw_routes_of_frr_without_frr() {
 
 #[test]
 #[ignore = "needs root and BPF"]
+fn a_switch_that_restarts_has_the_routes_of_frr_before_it_forwards() {
+    if !routers::is_installed() {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (fabric, places) = (Fabric::new(), Places::new());
+    let mut running = fabric.start(&places, FRR_ALONE, BFD_MS);
+    assert!(reaches(&fabric.hosts[2], &fabric.hosts[0], "10.0.0.1:7"));
+    // From now on, no route changes.
+    running.routers.iter().for_each(Routers::pause);
+    let streams = [true, false].map(|is_to_first| flows(&fabric, is_to_first));
+    let Running { leaves, spines, .. } = &mut running;
+    for switch in [&mut leaves[2], &mut spines[0]] {
+        let before = switch.dropped("no_route");
+        for _ in 0..3 {
+            switch.kill();
+            switch.begin();
+            streams.iter().flatten().for_each(|stream| stream.goes_on(50));
+        }
+        assert_eq!(switch.dropped("no_route"), before, "{}", switch.name);
+    }
+    println!("lost to the leaf and from it: {:?}", streams.map(|flows| lost(flows, EVERY)));
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
 fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     if !routers::is_installed() {
         return;

@@ -122,8 +122,12 @@ impl Routers {
 
     /// Stops all of them until the test is over: from now on they change no route.
     pub fn pause(&self) {
+        self.signal(Signal::SIGSTOP);
+    }
+
+    fn signal(&self, signal: Signal) {
         for (_, child) in &self.daemons {
-            kill(Pid::from_raw(child.id() as i32), Signal::SIGSTOP).expect("a child");
+            kill(Pid::from_raw(child.id() as i32), signal).expect("a child");
         }
     }
 
@@ -142,6 +146,8 @@ impl Routers {
 impl Drop for Routers {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            // One that is paused does not answer.
+            self.signal(Signal::SIGCONT);
             println!("--- {}\n{}\n{}", self.folder.display(), self.show("show bgp summary"), self.log());
         }
         for (_, child) in self.daemons.iter_mut().rev() {
