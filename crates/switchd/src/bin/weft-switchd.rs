@@ -53,7 +53,7 @@ struct Arguments {
     /// How to attach the program [default: tcx if the kernel supports it]
     #[arg(long, value_enum)]
     attach: Option<Attach>,
-    /// Check the configuration, report all errors and exit; warns of interfaces that do not exist now
+    /// Check the configuration, report all errors and exit; warns of interfaces that do not exist or cannot be ports now
     #[arg(long)]
     check: bool,
     /// Remove the pins of a daemon that no longer runs, so that its ports stop forwarding; lists everything it removes,

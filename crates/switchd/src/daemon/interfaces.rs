@@ -38,12 +38,14 @@ pub fn unfit(
         return Some("is a bridge: remove its interfaces from it and use them as ports instead".to_owned());
     }
     if interface.mtu < config.mtu {
+        // SYNs in Path Requests leave only through ports that may be fabric ports.
+        let room = if config.mode.keeps_flows() && config.may_be_fabric(name) { WRAP } else { 0 };
         return Some(format!(
             "has an MTU of {}, but hosts may send packets of {} bytes: ip link set dev {name} mtu {}, or set \
              `mtu = {}` if no host sends larger packets",
             interface.mtu,
             config.mtu,
-            config.mtu + WRAP,
+            config.mtu + room,
             interface.mtu
         ));
     }

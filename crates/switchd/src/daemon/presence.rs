@@ -6,6 +6,7 @@ use weft_units::PortId;
 
 use super::interfaces::unfit;
 use super::links::{Event, Interface};
+use super::listed::Listed;
 use super::ports::{Port, Role};
 use super::socket::PortSocket;
 use super::switch::{Switch, Task};
@@ -93,11 +94,30 @@ impl Switch {
         tasks
     }
 
+    /// The switch starts without an interface that is missing or cannot be a port.
+    pub(super) fn start_without(&mut self, number: u16, listed: Listed) {
+        match listed {
+            Listed::Missing(hint) => tracing::warn!(
+                port = number, interface = %self.ports[usize::from(number)].name, hint,
+                "there is no interface of this name: the switch starts without it and takes it when it appears"
+            ),
+            Listed::Unfit(interface, why) => {
+                self.ports[usize::from(number)].interface = Some(interface);
+                self.reject(number, why);
+            }
+            Listed::Fit(_) => {}
+        }
+        self.tell(number);
+    }
+
     /// The port's interface cannot be used; logs each reason once.
     pub fn reject(&mut self, number: u16, why: String) {
         let port = &mut self.ports[usize::from(number)];
         if port.unfit.as_ref() != Some(&why) {
-            tracing::error!(port = number, interface = %port.name, "the port is not used: the interface {why}");
+            tracing::error!(
+                port = number, interface = %port.name,
+                "the port is not used until this is mended: the interface {why}"
+            );
         }
         port.unfit = Some(why);
     }

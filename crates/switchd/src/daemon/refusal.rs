@@ -41,14 +41,6 @@ pub enum Refusal {
         /// The running process.
         pid: String,
     },
-    /// An interface that cannot be a port.
-    #[error("the interface `{name}` {why}")]
-    Unfit {
-        /// The interface.
-        name: String,
-        /// Why, and the fix.
-        why: String,
-    },
     /// The kernel lacks a feature that the data plane needs.
     #[error(
         "this kernel, Linux {release}, {lacks}: the data plane needs Linux 5.15 or newer with \

@@ -67,9 +67,9 @@ fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
 }
 
 impl Switch {
-    /// Checks that tagged frames fit the MTU of the configured fabric ports.
+    /// Checks that tagged frames fit the MTU of the configured fabric ports that are in use.
     fn check_tags(&self, new: &Config) -> Result<(), String> {
-        let carry = self.ports.iter().filter(|port| new.carries_tags(&port.name));
+        let carry = self.ports.iter().filter(|port| new.carries_tags(&port.name) && port.unfit.is_none());
         for interface in carry.filter_map(|port| port.interface.as_ref()) {
             if let Some(why) = unfit(interface, &[], new, true) {
                 return Err(format!("the interface `{}` {why}", interface.name));
@@ -142,7 +142,9 @@ impl Switch {
             port.carries_tags = false;
             self.play(number, Role::Listening, now + self.hold(), now);
         } else {
-            port.carries_tags |= self.config.carries_tags(&port.name);
+            // An interface that was never taken has carried no tags.
+            port.carries_tags =
+                self.config.carries_tags(&port.name) || (port.carries_tags && !port.is_untaken());
             self.tell(number);
         }
         leaves.then_some(Task::Broken(number))

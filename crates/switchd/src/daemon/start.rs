@@ -9,14 +9,13 @@ use aya::programs::SchedClassifier;
 use caps::{CapSet, Capability};
 use weft_wire::{EtherType, Key};
 
-use super::adoption::{adopt, known_before, settle};
+use super::adoption::{adopt, settle};
 use super::hello::Hellos;
 use super::identity::{self, id_of};
-use super::interfaces::{Saved, unfit};
+use super::interfaces::Saved;
 use super::links::{Interface, Links};
+use super::listed::{Listed, listed};
 use super::memory::Memory;
-use super::missing;
-use super::owners::owned;
 use super::places::Places;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
@@ -90,7 +89,7 @@ pub fn lock(places: &Places, name: &SwitchName) -> Result<File, Refusal> {
     Ok(file)
 }
 
-/// Loads and attaches the program and sets up the interfaces that exist; the switch forwards when this returns. Also
+/// Loads and attaches the program and sets up the interfaces that can be ports; the switch forwards when this returns. Also
 /// returns the work for ports that were lost while no daemon ran.
 ///
 /// # Errors
@@ -103,16 +102,12 @@ pub async fn start(
     saved: &mut Saved,
 ) -> Result<(Switch, Vec<Task>), Refusal> {
     let all = links.all().await.map_err(Refusal::system("listing interfaces"))?;
-    let interfaces = find(places, &config, &all)?;
     let hook = choose(hook)?;
     // Daemons that start at the same time check the owners of interfaces one after the other.
     make(&places.run)?;
     let attaching = turn::take(&places.run, PATIENCE).await?;
-    for interface in interfaces.iter().flatten() {
-        if let Some(why) = owned(&places.pins, &config.name, &interface.name)? {
-            return Err(Refusal::Unfit { name: interface.name.clone(), why });
-        }
-    }
+    let listed = listed(places, &config, &all)?;
+    let interfaces: Vec<Option<Interface>> = listed.iter().map(|listed| listed.fit().cloned()).collect();
     make(&places.state)?;
     let memory = places.state.join(format!("{}.hellos", config.name));
     let memory = Memory::open(&memory).map_err(|error| Refusal::File { path: memory.clone(), error })?;
@@ -142,10 +137,18 @@ pub async fn start(
     replace(&mut switch, staged)?;
     settle(&mut switch, &interfaces, &left)?;
     drop(attaching);
-    for ((number, interface), socket) in (0..).zip(interfaces).zip(sockets) {
-        let (Some(interface), Some(socket)) = (interface, socket) else {
-            switch.tell(number);
-            continue;
+    if interfaces.iter().all(Option::is_none) {
+        tracing::warn!(
+            "none of the ports exists and can be used: the switch forwards nothing until one does"
+        );
+    }
+    for ((number, listed), socket) in (0..).zip(listed).zip(sockets) {
+        let (interface, socket) = match (listed, socket) {
+            (Listed::Fit(interface), Some(socket)) => (interface, socket),
+            (listed, _) => {
+                switch.start_without(number, listed);
+                continue;
+            }
         };
         let has_peer = switch.config.may_have_peer(&interface.name);
         saved.prepare(links, &interface, switch.config.mode, has_peer).await;
@@ -162,32 +165,6 @@ pub async fn start(
     let forgotten = switch.plane.tables().forget_ports(&left.others);
     forgotten.map_err(Refusal::system("removing table entries of former ports"))?;
     Ok((switch, left.lost.into_iter().map(Task::Broken).collect()))
-}
-
-/// The interfaces that exist, by port number. Missing ones are logged.
-fn find(places: &Places, config: &Config, all: &[Interface]) -> Result<Vec<Option<Interface>>, Refusal> {
-    let mut interfaces = Vec::new();
-    for (name, before) in config.ports.iter().zip(known_before(places, config)) {
-        let interface = all.iter().find(|interface| interface.name == *name);
-        match interface {
-            Some(interface) => {
-                if let Some(why) = unfit(interface, all, config, config.carries_tags(name)) {
-                    return Err(Refusal::Unfit { name: name.clone(), why });
-                }
-            }
-            None => tracing::warn!(
-                port = interfaces.len(),
-                interface = %name,
-                hint = missing::hint(name, all, before),
-                "there is no interface of this name: the switch starts without it and takes it when it appears"
-            ),
-        }
-        interfaces.push(interface.cloned());
-    }
-    if interfaces.iter().all(Option::is_none) {
-        tracing::warn!("none of the ports exists: the switch forwards nothing until one appears");
-    }
-    Ok(interfaces)
 }
 
 /// File descriptors needed to replace a program, and additional ones per port, at most.

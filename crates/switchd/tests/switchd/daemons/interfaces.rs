@@ -33,10 +33,10 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     cable((&netns, "f1"), (&other, "f1"));
     let config = "mode = \"tag-forward\"\nports = [\"h1\", \"f1\"]\n";
     let listed = format!("{config}fabric_ports = [\"f1\"]");
-    let output = refused(&netns, &places, &listed, &[]);
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8(refused(&netns, &places, &listed, &["--check"]).stderr).expect("text");
     for part in [
-        "`f1` leads to a switch",
+        "the interface `f1`",
+        "leads to a switch",
         "its MTU is 1500",
         "need at least 1508",
         "ip link set dev f1 mtu 1508",

@@ -82,7 +82,7 @@ fn without_any_port_the_switch_waits_for_all_and_keeps_its_id() {
         let (netns, places) = (Netns::new(), Places::new());
         let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h2\"]";
         let mut switch = Switch::start_with(&netns, &places, "s", config, &["--attach", attach]);
-        assert!(switch.log().contains("none of the ports exists"), "{}", switch.log());
+        assert!(switch.log().contains("none of the ports exists and can be used"), "{}", switch.log());
         switch.wait_roles(&[("h1", "down"), ("h2", "down")]);
         let before = id(&switch);
         let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];

@@ -30,6 +30,7 @@ mod switch;
 mod tags;
 mod tap;
 mod traffic;
+mod unfit;
 mod unheard;
 mod upgrade;
 mod wall_clock;

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use crate::daemons::switch::{Places, Switch, refused};
-use crate::net::{Netns, cable, host};
+use crate::net::{Netns, host};
 
 fn says(output: &Output, what: &str, expected: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
@@ -104,33 +104,6 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected(
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
-    let (netns, other, places) = (Netns::new(), Netns::new(), Places::new());
-    for name in ["eth1", "eth2", "small"] {
-        cable((&netns, name), (&other, name));
-    }
-    netns.ip("link set dev small mtu 1400");
-    netns.ip("link add name br0 type bridge");
-    netns.ip("link set dev eth2 master br0");
-    let config = |port: &str| format!("mode = \"tcp-path\"\nports = [\"{port}\"]");
-    let cases: &[(&str, &[&str])] = &[
-        ("lo", &["`lo` is not an Ethernet interface"]),
-        ("eth2", &["`eth2` is part of `br0`", "ip link set dev eth2 nomaster"]),
-        ("br0", &["`br0` is a bridge"]),
-        ("small", &["MTU of 1400", "1500 bytes", "ip link set dev small mtu 1520", "mtu = 1400"]),
-    ];
-    for (port, expected) in cases {
-        says(&refused(&netns, &places, &config(port), &[]), port, expected);
-    }
-    // Nothing is left behind, and with a smaller MTU of hosts the interface is accepted.
-    assert!(!places.pins.join("weft").exists());
-    let output =
-        refused(&netns, &places, "mtu = 1400\nmode = \"tcp-path\"\nports = [\"small\"]", &["--check"]);
-    assert!(output.status.success(), "{output:?}");
-}
-
-#[test]
-#[ignore = "needs root and BPF"]
 fn a_start_that_is_refused_leaves_nothing_behind() {
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h1");
@@ -150,7 +123,7 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
+fn a_second_daemon_of_a_name_is_refused_and_one_on_an_interface_waits_for_it() {
     for attach in ["tcx", "clsact"] {
         let (netns, places) = (Netns::new(), Places::new());
         let hosts = [host(1, &netns, "h1"), host(2, &netns, "h2")];
@@ -164,23 +137,26 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
             "name",
             &["`first` is already running", &pid, "--name"],
         );
-        let second = "name = \"second\"\nmode = \"arp-path\"\nports = [\"h2\"]";
-        let expected = ["`h2` is already a port of the switch `first`", "weftctl --name first down"];
+        let second = "mode = \"arp-path\"\nports = [\"h2\"]";
+        let expected = ["is already a port of the switch `first`", "weftctl --name first down"];
         for other in ["tcx", "clsact"] {
-            let flags = ["--attach", other];
-            says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);
+            let waits = Switch::start_with(&netns, &places, "second", second, &["--attach", other]);
+            let why = waits.show("ports")[0]["unfit"].as_str().unwrap_or_default().to_owned();
+            assert!(expected.iter().all(|part| why.contains(part)), "{attach}, {other}: {why}");
+            assert!(waits.ctl("down").status.success());
         }
+        switch.wait_roles(&[("h2", "host")]);
         // A killed switch keeps its ports until it is detached.
         switch.kill();
-        says(&refused(&netns, &places, second, &flags), "left behind", &expected);
+        let waits = Switch::start_with(&netns, &places, "second", second, &flags);
+        assert_eq!(waits.role("h2"), "down");
         let run = places.run.display().to_string();
         let pins = places.pins.display().to_string();
         let detach = ["--name", "first", "--detach", "--run-dir", &run, "--pin-dir", &pins];
         let output =
             netns.command(env!("CARGO_BIN_EXE_weft-switchd")).args(detach).output().expect("it runs");
         assert!(output.status.success(), "{output:?}");
-        let free = Switch::start(&netns, &places, "second", "mode = \"arp-path\"\nports = [\"h2\"]");
-        free.wait_roles(&[("h2", "host")]);
+        waits.wait_roles(&[("h2", "host")]);
         drop(hosts);
     }
 }
