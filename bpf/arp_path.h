@@ -43,7 +43,7 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 		return settings.floods_unknown ? miss(skb, f) : drop(f, RETURNED);
 	}
 	hear_from_afar(f->src, f->port, port, f->now);
-	return forwarded(send(skb, port, f->tells));
+	return send(skb, f, port, f->tells);
 }
 
 /* Whether a host port may flood a frame to a group. The copies of a known station, or of a flood that goes on, need no
@@ -80,9 +80,7 @@ static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 		return refuse(f, reason);
 	if (f->kind == ARP_REQUEST && is_fabric(f->port, f->now))
 		put_station(f, f->src, f->port, LOCKED);
-	if (!flood_group(skb, f->now, f->port, listeners(f->dst, reports, f->now)))
-		return drop(f, DEAD_END);
-	return forwarded(TC_ACT_SHOT);
+	return flooded(f, flood_group(skb, f->now, f->port, listeners(f->dst, reports, f->now)));
 }
 
 /* The source of a reply is found, and confirms the requester, its destination. */
@@ -112,7 +110,7 @@ static __always_inline int on_path_reply(struct __sk_buff *skb, const struct fra
 	if (station->port == f->port || !is_fabric(station->port, f->now))
 		return drop(f, STALE);
 	count_hop(skb, f);
-	return forwarded(send(skb, station->port, false));
+	return send(skb, f, station->port, false);
 }
 
 static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *f)

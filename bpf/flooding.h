@@ -12,6 +12,7 @@
 struct order {
 	__u64 listeners; /* of a frame to a group: the host ports that want it, by bits */
 	__u32 count;
+	__u32 too_long; /* copies that were too long for their links */
 	__u8 ports[MAX_PORTS];
 };
 
@@ -35,9 +36,13 @@ static __always_inline void choose(struct order *order, __u8 number)
 
 enum { TO_FABRIC = 1, TO_HOSTS = 2, TO_LISTENERS = 4 };
 
+/* The number of copies that were sent, and of those that were too long for their links; sums up. */
+#define COPIES(sent, too_long) ((sent) | (too_long) << 16)
+#define SENT(copies) ((copies) & 0xffff)
+
 /* Floods the current frame out of all allowed fabric ports, all host ports or those that want it, except its ingress port and
- * the port `spared` (NO_PORT: none). In random order, which decides the race in an idle fabric. Returns the number
- * of copies. */
+ * the port `spared` (NO_PORT: none). In random order, which decides the race in an idle fabric. Returns the
+ * copies, as `COPIES` has them. */
 __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 spared, __u32 to)
 {
 	struct port *from = port_at(ingress), *port;
@@ -52,6 +57,7 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	if (!chosen)
 		return 0;
 	chosen->count = 0;
+	chosen->too_long = 0;
 	/* A bit for each host port. */
 	wanted = to & TO_HOSTS ? EVERYONE : to & TO_LISTENERS ? chosen->listeners : 0;
 	for (__u32 number = 0; number < MAX_PORTS; number++) {
@@ -65,18 +71,26 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 		last |= (__u64)(port->last_resort & 1) << number;
 	}
 	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
-		if (!(last >> chosen->ports[i] & 1))
-			send(skb, chosen->ports[i], true);
+		if (!(last >> chosen->ports[i] & 1) && !send_copy(skb, chosen->ports[i]))
+			chosen->too_long++;
 	/* Last-resort neighbours get their copies last, so that they lose a race that others can win. */
 	for (__u32 i = 0; last && i < MAX_PORTS && i < chosen->count; i++)
-		if (last >> chosen->ports[i] & 1)
-			send(skb, chosen->ports[i], true);
-	return chosen->count;
+		if ((last >> chosen->ports[i] & 1) && !send_copy(skb, chosen->ports[i]))
+			chosen->too_long++;
+	return COPIES(chosen->count - chosen->too_long, chosen->too_long);
 }
 
 static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 to)
 {
 	return flood_but(skb, now, ingress, NO_PORT, to);
+}
+
+/* Counts a frame that was flooded, or dropped if no copy was sent. */
+static __always_inline int flooded(const struct frame *f, int copies)
+{
+	if (SENT(copies))
+		return forwarded(TC_ACT_SHOT);
+	return drop(f, copies ? TOO_LONG : DEAD_END);
 }
 
 /* Floods a frame to a group out of all allowed fabric ports and the host ports with these bits. */

@@ -243,5 +243,5 @@ static __always_inline int admit(const struct frame *f)
 
 static __always_inline int flood_on(struct __sk_buff *skb, const struct frame *f, __u32 to)
 {
-	return flood(skb, f->now, f->port, to) ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
+	return flooded(f, flood(skb, f->now, f->port, to));
 }

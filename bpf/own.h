@@ -152,8 +152,7 @@ __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const stru
 		return 0;
 	if (own->port == NO_PORT)
 		return flood(skb, f->now, NO_PORT, TO_FABRIC);
-	send(skb, own->port, true);
-	return 1;
+	return send_copy(skb, own->port);
 }
 
 /* The frame has been sent or dropped: sends the queued own frames. */

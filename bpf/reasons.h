@@ -31,6 +31,7 @@ enum reason {
 	MISSING, /* a tag without a gate */
 	REPEATED, /* a tag after a tag */
 	GSO, /* a GSO frame, which cannot be tagged */
+	TOO_LONG, /* for the link of its egress port */
 	REASONS,
 	NO_REASON = REASONS,
 	COMES_AGAIN, /* not dropped: the frame is received once more, after one of the switch's own */

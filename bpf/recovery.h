@@ -129,7 +129,7 @@ static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 	remove_path(&reached);
 	if (is_fabric(port, f->now) && port != f->port) {
 		count_hop(skb, f);
-		return forwarded(send(skb, port, false));
+		return send(skb, f, port, false);
 	}
 	if (initiator && is_host(port, f->now))
 		recover(f, &reached, port);

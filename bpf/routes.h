@@ -73,7 +73,7 @@ static __always_inline int route(struct __sk_buff *skb, const struct frame *f, _
 
 	if (port == NO_PORT)
 		return drop(f, NO_ROUTE);
-	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, f->tells));
+	return port == f->port ? drop(f, SAME_PORT) : send(skb, f, port, f->tells);
 }
 
 /* Receives a frame in the modes with routes: sends it to a next hop chosen by its flow's hash or, with `sprays`, drawn

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Sends the current frame.
+ * Sends the current frame, if it fits the link.
  */
 #pragma once
 
@@ -56,26 +56,41 @@ static __always_inline void record(struct __sk_buff *skb, __u32 port)
 	bpf_ringbuf_submit(copy, 0);
 }
 
-/* Sends the frame out of a port; with `copies`, sends a copy.
+/* Hands the frame, which fits, to a port; with `copies`, a copy.
  *
  * A frame of a host on this machine still belongs to the socket that sent it, and a redirect leaves it so: TCP small
  * queues would count frames that wait anywhere in the fabric as waiting at the host. A clone belongs to no socket.
  */
-static __always_inline int send(struct __sk_buff *skb, __u32 number, bool copies)
+static __always_inline int hand_over(struct __sk_buff *skb, const struct port *port, __u32 number, bool copies)
 {
-	struct port *port = port_at(number);
-
-	if (!port || !fits(skb, port, number))
-		return TC_ACT_SHOT;
 	leave(skb, number);
 	if (settings.testing) {
 		record(skb, number);
 		return TC_ACT_REDIRECT;
 	}
-	if (copies)
-		return bpf_clone_redirect(skb, port->ifindex, 0);
-	if (!skb->sk)
+	if (!copies && !skb->sk)
 		return bpf_redirect(port->ifindex, 0);
 	bpf_clone_redirect(skb, port->ifindex, 0);
 	return TC_ACT_SHOT;
+}
+
+/* Sends a copy of the frame out of a port; false if it is too long for the link. */
+static __always_inline bool send_copy(struct __sk_buff *skb, __u32 number)
+{
+	struct port *port = port_at(number);
+
+	if (!port || !fits(skb, port, number))
+		return false;
+	hand_over(skb, port, number, true);
+	return true;
+}
+
+/* Forwards the frame out of a port, with `copies` a copy, or drops it if it is too long for the link. */
+static __always_inline int send(struct __sk_buff *skb, const struct frame *f, __u32 number, bool copies)
+{
+	struct port *port = port_at(number);
+
+	if (!port || !fits(skb, port, number))
+		return drop(f, TOO_LONG);
+	return forwarded(hand_over(skb, port, number, copies));
 }

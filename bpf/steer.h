@@ -164,7 +164,7 @@ static __always_inline int steer(struct __sk_buff *skb, const struct frame *f, c
 		COUNT_TAG(pushed);
 	}
 	put_into_queue(skb, rule->queue);
-	return forwarded(send(skb, port, false));
+	return send(skb, f, port, false);
 }
 
 /* An untagged frame. Frames that only switches may send are refused from hosts, and link-local frames are never

@@ -86,7 +86,7 @@ static __always_inline int receive_tagged(struct __sk_buff *skb, const struct fr
 			return drop(f, NO_MEMORY);
 	}
 	put_into_queue(skb, steering.queue);
-	return forwarded(send(skb, gate->port, false));
+	return send(skb, f, gate->port, false);
 }
 
 /* Whether a frame is tagged; a tag after a VLAN tag does not count. */

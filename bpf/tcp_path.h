@@ -75,7 +75,7 @@ static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 	} else if (settings.refresh_after) {
 		refresh_path(f, &back);
 	}
-	return forwarded(send(skb, port, f->tells));
+	return send(skb, f, port, f->tells);
 }
 
 /* A SYN from a host of this switch. */
@@ -120,13 +120,13 @@ static __noinline int on_syn_ack(struct __sk_buff *skb, struct frame *f)
 	port = path->port;
 	id = path->id;
 	confirm(f, &flow, f->port, id);
-	return wrap(skb, f, REPLY, id) ? forwarded(send(skb, port, f->tells)) : drop(f, NO_MEMORY);
+	return wrap(skb, f, REPLY, id) ? send(skb, f, port, f->tells) : drop(f, NO_MEMORY);
 }
 
 static __always_inline int deliver(struct __sk_buff *skb, struct frame *f, __u32 port)
 {
 	trace_frame(f, DELIVERED, port);
-	return unwrap(skb, f) ? forwarded(send(skb, port, false)) : drop(f, NO_MEMORY);
+	return unwrap(skb, f) ? send(skb, f, port, false) : drop(f, NO_MEMORY);
 }
 
 /* A Path Request or a Recovery Request from another switch. */
@@ -164,7 +164,7 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 		confirm(f, &flow, f->port, f->id);
 		if (is_fabric(port, f->now)) {
 			count_hop(skb, f);
-			return forwarded(send(skb, port, false));
+			return send(skb, f, port, false);
 		}
 		return wraps ? deliver(skb, f, port) : consume(TC_ACT_SHOT);
 	}

@@ -45,7 +45,7 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 		copies += flood_but(skb, f->now, ingress, spared, TO_HOSTS);
 	else
 		copies += flood(skb, f->now, ingress, TO_FABRIC);
-	return copies ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
+	return flooded(f, copies);
 }
 
 /* The destination is unknown. A global function: verified once, separately. */
@@ -97,5 +97,5 @@ static __noinline int on_marked(struct __sk_buff *skb, const struct frame *f)
 	port = attached(f->dst, f->now);
 	if (port == NO_PORT)
 		return flood_unknown(skb, f, f->port);
-	return set_mark(skb, f, false) ? forwarded(send(skb, port, false)) : drop(f, NO_MEMORY);
+	return set_mark(skb, f, false) ? send(skb, f, port, false) : drop(f, NO_MEMORY);
 }

@@ -9,12 +9,12 @@ use crate::mirror::mirrored;
 pub enum Reason {
     /// A decision of the switch.
     Switch(DropReason),
-    /// A parse error, by the name of its counter in `weft-wire`, or a kernel reason, `no_memory` or `gso`.
+    /// A parse error, by the name of its counter in `weft-wire`, or a kernel reason: `no_memory`, `gso` or `too_long`.
     Reader(&'static str),
 }
 
 /// Parse errors and kernel reasons, in the order of `enum reason`, after those of the switch.
-const READER: [&str; 7] = ["short", "version", "type", "no_memory", "missing", "repeated", "gso"];
+const READER: [&str; 8] = ["short", "version", "type", "no_memory", "missing", "repeated", "gso", "too_long"];
 
 /// The number of counted reasons.
 const REASONS: usize = DropReason::ALL.len() + READER.len();

@@ -24,7 +24,7 @@ fn station(value: &Value) -> String {
     format!("{} {}", text(&value["station"]), text(&value["tcp_port"]))
 }
 
-const PORTS: [Column; 10] = [
+const PORTS: [Column; 11] = [
     ("port", |row| text(&row["port"])),
     ("interface", |row| text(&row["interface"])),
     ("role", |row| match (&row["draining"], &row["unfit"]) {
@@ -58,6 +58,7 @@ const PORTS: [Column; 10] = [
     ("received", |row| text(&row["received_frames"])),
     ("sent", |row| text(&row["sent_frames"])),
     ("dropped", |row| text(&row["dropped_frames"])),
+    ("too long", |row| text(&row["too_long_frames"])),
 ];
 
 const NEIGHBOURS: [Column; 8] = [

@@ -67,9 +67,9 @@ impl Tally {
 
 /// Everything that can happen.
 pub fn possible() -> impl Iterator<Item = &'static str> {
-    // Not possible here: queues, memory and GSO belong to the kernel, hosts and gray failures to the simulator, rules
+    // Not possible here: queues, memory, GSO and MTUs belong to the kernel, hosts and gray failures to the simulator, rules
     // to a central controller, tags to other modes.
-    const NEVER: [&str; 10] = [
+    const NEVER: [&str; 11] = [
         "queue_full",
         "not_for_me",
         "link_loss",
@@ -80,6 +80,7 @@ pub fn possible() -> impl Iterator<Item = &'static str> {
         "missing",
         "repeated",
         "gso",
+        "too_long",
     ];
     let names = Reason::all().map(Reason::name).chain(DEEDS).chain(EventKind::ALL.map(EventKind::name));
     names.filter(|name| !NEVER.contains(name))

@@ -119,8 +119,25 @@ fn long_frames_are_counted(mode: &str) {
     let leaf = &switches.leaves[0];
     let too_long = || ["s0", "s1"].iter().map(|port| leaf.too_long(port)).sum::<u64>();
     assert_eq!(too_long(), 0);
+    let forwarded = || leaf.show("counters")["forwarded"].as_u64().expect("a count");
+    let before = forwarded();
     assert_eq!(long_datagrams(one, other, ("10.0.0.2", 4100)), 0, "{mode}");
-    assert_eq!(too_long(), 20, "{mode}");
+    assert_eq!((too_long(), leaf.dropped("too_long")), (20, 20), "{mode}");
+    // A flood that fits no link is dropped once, and counted by each of its ports.
+    let socket = one.run(|| UdpSocket::bind("0.0.0.0:0").expect("a socket"));
+    socket.set_broadcast(true).expect("an option");
+    (0..20)
+        .for_each(|_| assert_eq!(socket.send_to(&[0; 1472], "10.0.0.255:4100").expect("it is sent"), 1472));
+    wait_for("each port counts its copies", || too_long() == 60);
+    assert_eq!(leaf.dropped("too_long"), 40, "{mode}");
+    assert!(forwarded() < before + 20, "{mode}: dropped frames count as forwarded");
+    let text = |what: &str| String::from_utf8(leaf.ctl(what).stdout).expect("text");
+    let (ports, counters) = (text("show ports"), text("show counters"));
+    assert!(ports.lines().next().is_some_and(|head| head.ends_with("dropped  too long")), "{ports}");
+    assert!(
+        counters.lines().any(|line| line.split_whitespace().eq(["dropped.too_long", "40"])),
+        "{counters}"
+    );
     wait_for("a warning", || leaf.log().contains("frames longer than the MTU of the interface are dropped"));
     let metrics = places.metrics("l0");
     assert!(metrics.contains("weft_switchd_port_too_long_frames_total{port=\"s0\"} "), "{metrics}");
