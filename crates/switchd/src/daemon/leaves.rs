@@ -86,23 +86,30 @@ impl Switch {
 
     /// Logs leaves that have lost their routes or got them back, and routes that cannot be used.
     fn tell_of_leaves(&mut self, now: u64) {
-        let without = self.leaves.leaves().iter().filter(|route| !route.is_reached());
-        let without: BTreeSet<IpAddr> = without.map(|route| route.leaf.address).collect();
-        let first = without.difference(&self.unrouted).next().copied();
-        let back = self.unrouted.difference(&without).next().copied();
-        if let Some(leaf) = first
-            && let Some(left_out) = self.log_limit.admit(0, "no route", now)
-        {
-            tracing::warn!(
-                %leaf, leaves = without.len(), left_out,
-                "the kernel has no route to a leaf over a fabric port: frames to its stations are dropped (no_route); see \
-                 `weftctl show leaves`, `ip route get fibmatch {leaf}` and `vtysh -c \"show bgp summary\"`"
-            );
+        let leaves = self.leaves.leaves().iter().map(|route| (route.leaf.address, route.is_reached()));
+        self.unrouted.note(leaves, now);
+        let without = self.leaves.leaves().iter().filter(|route| !route.is_reached()).count();
+        if self.unrouted.has_unnamed() && self.log_limit.admit(0, "no route", now).is_some() {
+            let (lost, back) = self.unrouted.name_lost();
+            if let Some(leaf) = lost.first() {
+                tracing::warn!(
+                    leaves = listed(&lost),
+                    without,
+                    "the kernel has no route to these leaves over a fabric port: frames to their stations are dropped \
+                     (no_route); see `weftctl show leaves`, `ip route get fibmatch {leaf}` and `vtysh -c \"show bgp summary\"`"
+                );
+            }
+            if !back.is_empty() {
+                tracing::warn!(
+                    leaves = listed(&back),
+                    without,
+                    "the kernel had no route to these leaves for a while: frames to their stations were dropped (no_route)"
+                );
+            }
         }
-        if let Some(leaf) = back
-            && let Some(left_out) = self.log_limit.admit(0, "route", now)
-        {
-            tracing::info!(%leaf, without = without.len(), left_out, "the kernel has a route to a leaf again");
+        if self.unrouted.has_found() && self.log_limit.admit(0, "route", now).is_some() {
+            let leaves = listed(&self.unrouted.name_found());
+            tracing::info!(leaves, without, "the kernel has a route to these leaves again");
         }
         let stranger = self.leaves.leaves().iter().find(|route| !route.strangers.is_empty());
         if let Some((leaf, index)) = stranger.map(|route| (route.leaf.address, route.strangers[0]))
@@ -114,8 +121,12 @@ impl Switch {
                 "a next hop of the kernel's route to a leaf is ignored: its interface is not in fabric_ports"
             );
         }
-        self.unrouted = without;
     }
+}
+
+/// Addresses, separated by commas.
+fn listed(addresses: &[IpAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Follows the kernel's routes to leaves, until the task is aborted.

@@ -53,6 +53,7 @@ mod throttle;
 mod trace;
 mod turn;
 mod unkeyed;
+mod unrouted;
 mod unsent;
 mod walks;
 mod watch_pins;

@@ -1,7 +1,5 @@
 //! Loads the program for a new daemon, before anything is attached.
 
-use std::collections::BTreeSet;
-
 use weft_switching::leaf_routes::LeafRoutes;
 use weft_switching::reachability::Reachability;
 use weft_switching::tfe::Classifier;
@@ -19,6 +17,7 @@ use super::refusal::Refusal;
 use super::support::too_old;
 use super::switch::{Restored, Switch};
 use super::throttle::Throttle;
+use super::unrouted::Unrouted;
 use crate::clock;
 use crate::config::Config;
 use crate::error::PlaneError;
@@ -84,7 +83,7 @@ pub fn load(
         greeting: Schedule { next: now },
         reach: Reachability::new(config.ports.len()),
         leaves: LeafRoutes::default().replaced_by(&config.leaves),
-        unrouted: BTreeSet::new(),
+        unrouted: Unrouted::default(),
         is_gone: false,
         peers: Peers::default(),
         throttle: Throttle::default(),

@@ -1,7 +1,5 @@
 //! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
-use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use weft_switching::Unreached;
@@ -16,6 +14,7 @@ use super::notices::Notices;
 use super::peers::Peers;
 use super::ports::{Port, Role};
 use super::throttle::Throttle;
+use super::unrouted::Unrouted;
 use crate::attach::Undo;
 use crate::clock;
 use crate::config::Config;
@@ -59,8 +58,8 @@ pub struct Switch {
     pub leaves: LeafRoutes,
     /// The machines at the ends of links, if a routing daemon runs beside the switch.
     pub peers: Peers,
-    /// Leaves without a route, as last logged.
-    pub unrouted: BTreeSet<IpAddr>,
+    /// Leaves without a route, and which of them were logged.
+    pub unrouted: Unrouted,
     /// Whether it is taken down: neighbours have been told, so it says nothing more.
     pub is_gone: bool,
     /// How often the routes may change.

@@ -11,6 +11,7 @@ mod hello;
 mod hostile;
 mod interfaces;
 mod leaf_spine;
+mod leaves;
 mod load;
 mod loops;
 mod lossy;

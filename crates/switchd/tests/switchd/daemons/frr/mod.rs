@@ -227,7 +227,7 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     fabric.hosts[0].ip("neigh replace 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
     send_datagrams(&fabric.hosts[0], "10.0.0.2:9", 5);
     wait_for("frames without a route are counted", || running.leaves[0].dropped("no_route") >= lost + 5);
-    assert!(running.leaves[0].log().contains("the kernel has no route to a leaf"));
+    assert!(running.leaves[0].log().contains("the kernel has no route to these leaves"));
     // The kernel removes routes of an interface that goes down without a message about them.
     fabric.leaves[0].ip("route add 10.1.0.2/32 dev s0");
     wait_for("the route is used", || running.ports(&running.leaves[0], 1) == ["s0"]);
