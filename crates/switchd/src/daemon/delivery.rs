@@ -11,6 +11,8 @@ pub struct Delivery {
     pub(super) next: u64,
     /// Frames received before this time are ignored: a Hello arrived that is not the neighbour's.
     pub(super) distrusted: u64,
+    /// When frames of a neighbour that had fallen silent arrived again: its Hello messages are due within a hold time.
+    pub(super) again: Option<u64>,
     /// Whether the role was extended since the last Hello because the daemon was late.
     pub(super) extended: bool,
 }

@@ -66,10 +66,11 @@ impl Port {
         if self.until == NEVER || !is_late(late, hold) {
             return false;
         }
-        let Delivery { distrusted, extended, .. } = self.delivery;
+        let Delivery { distrusted, again, extended, .. } = self.delivery;
         let least = if extended { 0 } else { now + hold / 4 };
         self.until = (self.until + late).max(least);
-        self.delivery = Delivery { distrusted, extended: true, ..Delivery::default() };
+        let again = again.map(|since| since + late);
+        self.delivery = Delivery { distrusted, again, extended: true, ..Delivery::default() };
         // Messages that say whom the neighbour heard while the daemon was late are out of date.
         self.certain_from = now + hold;
         true
@@ -108,24 +109,53 @@ impl Switch {
         // An unreadable counter counts as no frames.
         let frames = || plane.received(PortId(number)).unwrap_or_default();
         match self.ports[usize::from(number)].check(now, hold, frames) {
-            Check::Stays => Vec::new(),
+            Check::Stays => {
+                self.suspect(number, now, hold);
+                Vec::new()
+            }
             Check::Delivers => self.keep(number, now),
             Check::IsDead => self.give_up(number, now),
         }
     }
 
-    /// The port stays a fabric port, as the last resort.
+    /// The port stays a fabric port, or becomes one again, as the last resort.
     fn keep(&mut self, number: u16, now: u64) -> Vec<Task> {
-        if let Some(left_out) = self.log_limit.admit(number, "unheard", now) {
-            let named = &self.ports[usize::from(number)].name;
+        let port = &mut self.ports[usize::from(number)];
+        if port.role != Role::Silent {
+            self.tell_of_hang(number, now);
+        } else {
+            // A link that works again delivers frames before, or with, the first Hello.
+            port.delivery.again = Some(now);
+            if let Some(left_out) = self.log_limit.admit(number, "again", now) {
+                tracing::info!(
+                    port = number, interface = %port.name, left_out,
+                    "frames of the silent neighbour arrive again: the port is used behind all others until Hello messages \
+                     arrive, too"
+                );
+            }
+        }
+        self.play(number, Role::Unheard, now + self.hold_of(number), now);
+        Vec::new()
+    }
+
+    /// Warns if a neighbour whose frames arrive again has sent no Hello for a hold time since.
+    fn suspect(&mut self, number: u16, now: u64, hold: u64) {
+        let port = &self.ports[usize::from(number)];
+        if port.role == Role::Unheard && port.delivery.again.is_some_and(|since| now >= since + hold) {
+            self.tell_of_hang(number, now);
+        }
+    }
+
+    fn tell_of_hang(&mut self, number: u16, now: u64) {
+        if let Some(left_out) = self.log_limit.admit(number, "hung", now) {
+            let port = &mut self.ports[usize::from(number)];
+            port.delivery.again = None;
             tracing::warn!(
-                port = number, interface = %named, left_out,
+                port = number, interface = %port.name, left_out,
                 "the neighbour sends no Hello messages but still delivers frames: the port is used as the last resort \
                  (has its weft-switchd hung?)"
             );
         }
-        self.play(number, Role::Unheard, now + self.hold_of(number), now);
-        Vec::new()
     }
 
     /// The neighbour is dead.

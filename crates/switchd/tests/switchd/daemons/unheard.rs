@@ -162,6 +162,43 @@ fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a
 
 #[test]
 #[ignore = "needs root and BPF"]
+fn a_link_that_heals_is_no_neighbour_that_hangs() {
+    const HUNG: &str = "has its weft-switchd hung?";
+    let pair = Pair::new(&["a"]);
+    for host in &pair.hosts {
+        // No traffic except the test's own.
+        host.sh("sysctl -qw net.ipv6.conf.all.disable_ipv6=1");
+    }
+    let [l, mut r] = pair.start("mode = \"arp-path\"\n[hello]\ninterval = \"100 ms\"\nhold = 20");
+    pair.right.sh("tc qdisc replace dev a root blackhole");
+    l.wait_roles(&[("a", "silent")]);
+    // The first frame over the healed link is no Hello.
+    r.pause();
+    pair.right.sh("tc qdisc del dev a root");
+    let (socket, mut frame) = (pair.right.packets("a", None), [0_u8; 60]);
+    (frame[0], frame[6]) = (2, 2);
+    frame[12..14].copy_from_slice(&[0x88, 0xb5]);
+    send(&socket, &frame);
+    l.wait_roles(&[("a", "unheard")]);
+    r.resume();
+    l.wait_roles(&[("a", "fabric")]);
+    let log = l.log();
+    assert!(log.contains("frames of the silent neighbour arrive again") && !log.contains(HUNG), "{log}");
+    // A daemon that hangs on an idle link.
+    r.pause();
+    l.wait_roles(&[("a", "silent")]);
+    let mut pace = Pace::new(Duration::from_millis(20));
+    wait_for("a neighbour that delivers frames for a hold time without Hello messages hangs", || {
+        pace.turn();
+        send(&socket, &frame);
+        l.log().contains(HUNG)
+    });
+    r.resume();
+    l.wait_roles(&[("a", "fabric")]);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
 fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
     let key = |byte: &str| {
         format!("mode = \"arp-path\"\nports = [\"a\", \"h\"]\nhello_key = \"{}\"", byte.repeat(16))
