@@ -235,8 +235,8 @@ conformance: | system system-bpf ## compare the eBPF program with the state mach
 	WEFT_CONFORMANCE_STEPS=1000000 cargo test --release -p weft-switchd --test switchd conformance -- --include-ignored --nocapture
 
 test-kernel: | system system-bpf system-kernel ## tests of the Linux switch that need a kernel with 802.1Q, bonds and netem, in a virtual machine (5 minutes; TESTS=daemons:: for all of the daemon)
-	$(LINTED) cargo build --package weft-switchd --bins --tests --quiet
-	sh scripts/virtual-machine.sh sh scripts/kernel-tests.sh $(or $(TESTS),daemons::devices)
+	program=$$($(LINTED) sh scripts/switch-tests.sh) && \
+		sh scripts/virtual-machine.sh sh scripts/kernel-tests.sh "$$program" $(or $(TESTS),daemons::devices)
 
 test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the long Python tests that `make test` skips (root; 10 minutes)
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples

@@ -30,15 +30,18 @@ image=$(ls "$kernel"/boot/vmlinuz-* | head -n1)
 version=${image##*/vmlinuz-}
 modules="$kernel/lib/modules/$version"
 [ -d "$modules" ] || fail "$kernel has no modules of $version"
-[ -e "$modules/modules.dep.bin" ] || PATH="$PATH:/sbin:/usr/sbin" depmod -b "$kernel" "$version" 2>/dev/null
+PATH="$PATH:/sbin:/usr/sbin"
+[ -e "$modules/modules.dep.bin" ] || depmod -b "$kernel" "$version" || fail "depmod cannot list the modules of $version"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch/init/bin" "$scratch/init/modules" "$scratch/shared"
 cp "$(command -v busybox)" "$scratch/init/bin/busybox"
 for module in virtio_pci 9pnet_virtio 9p overlay; do
-    PATH="$PATH:/sbin:/usr/sbin" modprobe -d "$kernel" -S "$version" --show-depends "$module" 2>/dev/null
-done | awk '/^insmod/ && !seen[$2]++ { print $2 }' >"$scratch/needed"
+    modprobe -d "$kernel" -S "$version" --show-depends "$module" >>"$scratch/depends" ||
+        fail "the kernel $version in $kernel cannot load the module $module"
+done
+awk '/^insmod/ && !seen[$2]++ { print $2 }' "$scratch/depends" >"$scratch/needed"
 while read -r module; do
     name=$(basename "$module" .xz)
     case $module in
@@ -57,7 +60,9 @@ cat >"$scratch/init/init" <<END
 /bin/busybox --install -s /bin
 mkdir -p /proc /sys /dev /low /up /new
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t devtmpfs dev /dev
-while read -r module; do insmod /modules/\$module; done </order
+while read -r module; do
+    insmod /modules/\$module || { echo "error: the kernel $version cannot load the module \$module"; poweroff -f; }
+done </order
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=512000,cache=loose root /low
 mount -t tmpfs -o size=3g tmpfs /up && mkdir /up/upper /up/work
 mount -t overlay -o lowerdir=/low,upperdir=/up/upper,workdir=/up/work overlay /new
