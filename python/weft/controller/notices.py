@@ -89,6 +89,15 @@ class Notices:
             self._listen.as_target(),
         )
 
+    def replaced(self, switches: int) -> None:
+        """Another controller has become the master of all switches."""
+        self._limited.error(
+            ("replaced",),
+            f"another controller has replaced this one as master: it leads {plural(switches, 'switch', 'switches')}, "
+            "this one none. This one changes nothing at them unless the other stops, but requests switches that "
+            "connect later: stop it, or start it again with `--role standby`",
+        )
+
     def port(self, switch: Switch, number: int, port: str, *, up: bool) -> None:
         """A port came up or went down."""
         _log.info("switch %s port %d (%s) is %s", self._name(switch.dpid), number, port, "up" if up else "down")

@@ -189,6 +189,8 @@ class Service:
         self.counts["switches_taken_over"] += 1
         if self.is_leading:
             self._notices.taken_over(switch, how)
+            if all(one.is_waiting for one in self.switches.values()):
+                self._notices.replaced(len(self.switches))
         self._differences.forget()
         self._down(switch, left_alone=True)
 

@@ -206,6 +206,23 @@ async def test_a_switch_that_another_controller_takes_over_is_left_alone(tmp_pat
         await until(lambda: network.core.left_alone == set())
 
 
+async def test_a_master_that_loses_its_last_switch_says_that_it_was_replaced_and_what_to_do(tmp_path, caplog):
+    async with running(tmp_path) as network:
+        switches = [await network.switch(dpid) for dpid in (1, 2)]
+        switches[0].slave = True
+        await until(lambda: network.core.left_alone == {1})
+        assert "has replaced this one" not in caplog.text
+        switches[1].slave = True
+        await until(lambda: network.core.left_alone == {1, 2})
+        (record,) = [one for one in caplog.records if "has replaced this one" in one.getMessage()]
+        assert record.levelname == "ERROR"
+        for part in ("leads 2 switches", "changes nothing at them", "stop it", "`--role standby`"):
+            assert part in record.getMessage()
+        # As documented, it goes on as their standby.
+        assert all(switch.open for switch in switches)
+        assert [one.is_waiting for one in network.service.switches.values()] == [True, True]
+
+
 def has_another_master(switch):
     """Another controller is active: each of the switch's answers names a new generation id."""
     answer, renewed = switch._answer, iter(range(10**9, 2 * 10**9))

@@ -51,4 +51,5 @@ def test_under_load_the_standby_takes_over_and_the_master_that_returns_stands_by
     assert opened["failed"] == [] and opened["answered"] >= 300, (opened, seen["log"])
     assert MIDDLES in seen["spreads"], (seen["spreads"], seen["log"])
     assert seen["takeovers"] == [0, 1] and seen["lost"] == 0, seen["log"]
+    assert ("another controller has replaced this one" in seen["log"]) == (how == "paused"), seen["log"]
     assert "internal" not in seen["log"] and "Traceback" not in seen["log"]
