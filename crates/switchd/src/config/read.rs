@@ -46,7 +46,7 @@ params! {
     pub(super) struct Top {
         /// 1 at hosts, increasing upwards, 0: unknown; required by `exploration = "valley-free"`
         tier: u8 = 0, in 0..=u8::MAX;
-        /// largest packet of hosts in bytes; ports with a smaller MTU are refused
+        /// largest packet of hosts in bytes; ports with a smaller MTU are not used
         mtu: u32 = Overhead::MTU as u32, in 576..=65_535;
         /// modes `ecmp` and `spray`: source of next hops: `[[route]]`, or also the kernel's routes to each `[[leaf]]` ([FRR](linux-switch.md#routes-from-frr)): kernel, configured
         routes: Routes = Routes::Configured;
