@@ -90,12 +90,13 @@ def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
 
 
-def report(results: str | Path | Results, out: str | Path | None = None) -> Path:
+def report(results: str | Path | Results, out: str | Path | None = None, *, baseline: str | None = None) -> Path:
     """Write the report of a result directory as one self-contained HTML page.
 
     Args:
         results: A result directory, or an opened one.
         out: The page; default ``report.html`` in the directory.
+        baseline: The scheme to compare with, or a value of a swept key such as ``load=0.2``; default the scenario's.
 
     Returns:
         The path of the page.
@@ -103,7 +104,7 @@ def report(results: str | Path | Results, out: str | Path | None = None) -> Path
     from .reporting import write
     from .results import Results
 
-    return write(results if isinstance(results, Results) else Results(results), out)
+    return write(results if isinstance(results, Results) else Results(results), out, baseline=baseline)
 
 
 def plot(
@@ -113,6 +114,7 @@ def plot(
     *,
     only: tuple[str, ...] = (),
     width: float | None = None,
+    baseline: str | None = None,
 ) -> list[Path]:
     """Write the report's figures as files for a paper.
 
@@ -122,6 +124,7 @@ def plot(
         formats: File types: pdf, png, svg, jpg, tif, webp.
         only: Names of the figures to write, such as ``fct-cdf``; default all.
         width: Width of each figure in inches; default as wide as its panels need.
+        baseline: A value of a swept key such as ``load=0.2``, whose values are then drawn as schemes are; or a scheme.
 
     Returns:
         The files written.
@@ -130,4 +133,4 @@ def plot(
     from .results import Results
 
     opened = results if isinstance(results, Results) else Results(results)
-    return write(opened, out, formats, only=only, width=width)
+    return write(opened, out, formats, only=only, width=width, baseline=baseline)

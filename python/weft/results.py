@@ -72,7 +72,15 @@ class Results(Runs):
         return named.select(*identity.columns, *(name for name in links.columns if name != "run"))
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
-        """Means over seeds with 95 % intervals, one row per point, scheme and class; see `weft.summary.summarise`."""
+        """Means over seeds with 95 % intervals, one row per point, scheme and class; see `weft.summary.summarise`.
+
+        Args:
+            by: Columns to group by; default all swept keys, the class and the scheme.
+            baseline: The scheme to compare with, or a value of a swept key (``load=0.2``); default the scenario's.
+
+        Raises:
+            ResultsError: No run has finished, or there is no such baseline (with those that exist) or column.
+        """
         return summarise(self, by=by, baseline=baseline).frame()
 
     def query(self, sql: str) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from . import heads
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .run import SUMMARY, Run, files, read_json
-from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label
+from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label, varied_keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,6 +126,22 @@ class Runs:
         for name in ("runs", "finished", "keys", "compared", "aggregates", "schemes", "points"):
             found.__dict__.pop(name, None)
         return found
+
+    def labelled(self, baseline: str) -> str:
+        """`label_of`. Raises `ResultsError`, with the possible baselines, if no finished run has the label."""
+        found = self.label_of(baseline)
+        if found is not None:
+            return found
+        values = self.comparable_values
+        also = f", or a value of a swept key: {', '.join(values)}" if values else ""
+        raise ResultsError(f"no scheme `{baseline}` in {self.where}: choose from {', '.join(self.schemes)}{also}")
+
+    @property
+    def comparable_values(self) -> list[str]:
+        """The values of keys that are not compared, as `comparing` takes them: ``load=0.2``."""
+        varied = varied_keys([run.overrides for run in self.finished])
+        places = {key: values for key, values in varied.items() if key in self.dimensions}
+        return [f"{short_key(key, self.keys)}={show(value)}" for key, values in places.items() for value in values]
 
     @property
     def has_scenario(self) -> bool:

@@ -99,6 +99,11 @@ class SideBySide(_Several):
         """These results: the directories are compared."""
         return self
 
+    @property
+    def comparable_values(self) -> list[str]:
+        """None: the directories are compared."""
+        return []
+
     def label_of(self, baseline: str) -> str | None:
         """The label that a user means; a scheme's name alone is that of the first directory."""
         own = self._first.label_of(baseline)

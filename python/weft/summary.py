@@ -42,9 +42,7 @@ def summarise(
     """
     results = results.comparing(baseline)
     given = baseline
-    baseline = results.baseline if given is None else results.label_of(given)
-    if given is not None and baseline is None:
-        raise ResultsError(f"no scheme `{given}` in {results.where}: choose from {', '.join(results.schemes)}")
+    baseline = results.baseline if given is None else results.labelled(given)
     keys = group_keys(results, by)
     if "scheme" not in keys:
         if given is not None:

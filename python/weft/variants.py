@@ -1,4 +1,4 @@
-"""The compared variants: named ones, schemes with their parameters or, with one scheme, values of another key.
+"""The compared variants: named ones, schemes with their parameters, or values of another key.
 
 The same rules check a baseline in `crates/scenario/src/baseline.rs`.
 """
@@ -17,19 +17,22 @@ _TABLES = ("transport", "fabric", "traffic")
 
 
 def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = None) -> str | None:
-    """The key whose values are compared in a sweep with a single scheme; None in any other sweep.
+    """The key whose values are compared besides the schemes, if any.
 
-    The less the key changes the flows, the fairer the comparison. Names are easier to compare than numbers, and few
-    values easier than many. The other keys remain for axes and panels, and so does a single key with numbers, such as a
-    load, unless it is one of ``[transport]``. `points` has the overrides of each run; `baseline` is a value of a key,
-    such as ``0.2`` or ``load=0.2``, whose key is compared.
+    `points` has the overrides of each run. If `baseline` is a value of a key, such as ``0.2`` or ``load=0.2``, and no
+    scheme's label, this key is compared. Otherwise, a sweep with several schemes compares only these, and a sweep with
+    a single scheme compares one of its keys: the less the key changes the flows, the fairer the comparison; names are
+    easier to compare than numbers, and few values easier than many. The other keys remain for axes and panels, and so
+    does a single key with numbers, such as a load, unless it is one of ``[transport]``.
     """
-    varied = varied_keys(points)
-    if not varied or any(_of_scheme(key) for key in varied):
-        return None
+    swept = varied_keys(points)
+    varied = {key: values for key, values in swept.items() if not _of_scheme(key)}
+    schemes = len(varied) < len(swept)
     named = values_of(baseline, varied)
-    if len(named) == 1:
+    if len(named) == 1 and not (schemes and baseline is not None and _is_label(baseline, points)):
         return named[0][0]
+    if schemes or not varied:
+        return None
 
     def rank(key: str) -> tuple[int, bool, int]:
         table = key.partition(".")[0]
@@ -39,6 +42,11 @@ def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = Non
     best = min(varied, key=rank)
     is_axis = len(varied) == 1 and _numeric(varied[best]) and not best.startswith("transport.")
     return None if is_axis else best
+
+
+def _is_label(baseline: str, points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether `baseline` means a variant or scheme."""
+    return label_of(baseline, dict.fromkeys(scheme_label(point, "") for point in points), None) is not None
 
 
 def varied_keys(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -97,15 +105,16 @@ def dimensions(overrides: Mapping[str, Any], compared: str | None) -> dict[str, 
 def label_of(baseline: str, labels: Mapping[str, Any], compared: str | None) -> str | None:
     """The label that a user means; None if none fits.
 
-    `baseline` is a label, its first words such as the scheme without parameters (the first such label is meant), or a
-    compared value as in `values_of`. `labels` have the value of the key `compared` (see `compared_key`).
+    `baseline` is a label, its first words such as the scheme without parameters, or a compared value as in `values_of`.
+    If several labels fit, the first of them is meant. `labels` have the value of the key `compared` (see
+    `compared_key`).
     """
     if baseline in labels:
         return baseline
     found = [label for label in labels if label.startswith(f"{baseline} ")][:1]
     if compared is not None and not found:
         found = [label for label, value in labels.items() if _means(baseline, label, compared, value)]
-    return found[0] if len(found) == 1 else None
+    return found[0] if found else None
 
 
 def _means(baseline: str, label: str, key: str, value: Any) -> bool:

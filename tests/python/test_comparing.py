@@ -9,6 +9,8 @@ import pytest
 import sample
 from tiny import TINY
 from weft import Results, paths
+from weft import plot as weft_plot
+from weft import report as weft_report
 from weft.difference import NOT_SIGNIFICANT, SIGNIFICANT, corrected, difference
 from weft.results import Results as Directory
 from weft.summary import summarise
@@ -51,6 +53,11 @@ def written(tmp_path):
         ([{"fabric.queue": "9 kB"}, {"fabric.queue": "99 kB"}], None, "fabric.queue"),
         ([{"transport.profile": p, "traffic.load": q} for p in "ab" for q in (1, 2)], "load=2", "traffic.load"),
         ([{"variant": "a", "traffic.load": 1}, {"variant": "b", "traffic.load": 2}], None, None),
+        ([{"variant": "a", "traffic.load": 1}, {"variant": "b", "traffic.load": 2}], "load=1", "traffic.load"),
+        ([{"variant": "a", "traffic.load": 1}, {"variant": "b", "traffic.load": 2}], "a", None),
+        ([{"scheme.name": s, "transport.protocol": p} for s in "ab" for p in "cd"], "c", "transport.protocol"),
+        ([{"scheme.name": s, "transport.protocol": p} for s in "ab" for p in "cd"], "a", None),
+        ([{"scheme.name": s, "transport.protocol": p} for s in "ab" for p in "ad"], "a", None),
     ],
 )
 def test_the_key_that_is_compared(points, baseline, key):
@@ -198,6 +205,40 @@ def test_a_numeric_key_is_compared_where_a_value_is_the_baseline(weft, tmp_path)
     assert weft("report", directory, "--baseline", "load=0.4").exit_code == 0
     refused = weft("summary", directory, "--baseline", "0.3")
     assert refused.exit_code != 0
+
+
+def test_any_swept_key_is_compared_besides_schemes(weft, tmp_path):
+    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.4]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, flows=60, samples=4)
+    for baseline, label in (("load=0.4", "ecmp load=0.4"), ("spray load=0.2", "spray load=0.2")):
+        table = json.loads(weft("summary", directory, "--json", "--baseline", baseline).stdout)
+        assert table["baseline"] == label
+        assert {row["scheme"] for row in table["rows"]} == {
+            f"{s} load={n}" for s in ("ecmp", "spray") for n in (0.2, 0.4)
+        }
+    assert Results(directory).summary(baseline="0.2")["mean_fct_s_ratio"].count() > 0
+    refused = weft("summary", directory, "--baseline", "conga")
+    assert "choose from ecmp, spray, or a value of a swept key: load=0.2, load=0.4" in printed(refused)
+    for name, look in (("report", weft_report), ("plot", weft_plot)):
+        assert look(directory, tmp_path / name, baseline="0.4"), name
+    page = (tmp_path / "report").read_text()
+    assert "4 combinations of scheme and load" in page and "difference from <b>ecmp load=0.4</b>" in page
+
+
+def test_protocols_are_compared_without_another_swept_key(weft, written, tmp_path):
+    out = tmp_path / "r"
+    sweep = '[sweep]\n"transport.protocol" = ["roce", "uec"]\n'
+    assert weft("run", written(PLAIN + sweep), "-o", out).exit_code == 0
+    for baseline in ("roce", "uec"):
+        assert f"difference from ecmp protocol={baseline}, same flows" in printed(
+            weft("summary", out, "--baseline", baseline)
+        )
+        assert weft("report", out, "--baseline", baseline).exit_code == 0
+        assert f"difference from <b>ecmp protocol={baseline}</b>" in (out / "report.html").read_text()
+    drawn = weft("plot", out, "--format", "svg", "--only", "fct-mean", "--baseline", "uec")
+    assert drawn.exit_code == 0, drawn.stderr
+    figure = (out / "figures" / "fct-mean.svg").read_text()
+    assert "ecmp protocol=roce" in figure and "ecmp protocol=uec" in figure
 
 
 def test_all_tables_compare_the_key_of_the_baseline(weft, tmp_path):

@@ -23,7 +23,7 @@ fn is_of_scheme(key: &str) -> bool {
 pub(crate) struct Baselines<'a> {
     /// Variants and schemes, with the parameters that are swept.
     labels: Vec<String>,
-    /// The other swept keys with several values, if there is one label only.
+    /// The other swept keys with several values.
     axes: Vec<&'a Axis>,
 }
 
@@ -34,8 +34,7 @@ impl<'a> Baselines<'a> {
         let labels = combinations.iter().map(|combination| label(&combination.overrides(), own));
         let labels: Vec<String> = labels.filter(|label| seen.insert(label.clone())).collect();
         let several = |axis: &&Axis| axis.values.len() > 1 && !is_of_scheme(&axis.key);
-        let axes = if labels.len() == 1 { axes.iter().filter(several).collect() } else { Vec::new() };
-        Self { labels, axes }
+        Self { labels, axes: axes.iter().filter(several).collect() }
     }
 
     /// Whether `baseline` is one of them: a label or its first words (the first such label is meant), a value,

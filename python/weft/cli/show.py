@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from ..runs import Runs
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
-Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(metavar="SCHEME", help="Scheme, variant or swept value (`load=0.2`) to compare with, paired by seed."),
+]
 
 
 @shell.guarded
@@ -102,6 +105,7 @@ def report(
 
       weft report results/quickstart
       weft report results/quickstart -o comparison.html --baseline single_path
+      weft report results/quickstart --baseline load=0.2
     """
     from ..reporting import write
     from ..results import Results
@@ -145,6 +149,10 @@ def plot(
         str | None,
         typer.Option(metavar="INCHES", help="Width of each figure in inches, `column` (3.5) or `text` (7.16)."),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="Draw the values of a swept key as schemes: `load=0.2`, or a scheme."),
+    ] = None,
 ) -> None:
     """Write the figures as PDF and PNG; for a study's directory, the figures of its paper.
 
@@ -152,6 +160,7 @@ def plot(
 
       weft plot results/quickstart
       weft plot results/quickstart --only fct-cdf --only queues --width column
+      weft plot results/quickstart --baseline load=0.2
       weft plot results/packet-spraying -o figures --format pdf
     """
     from .. import figures
@@ -161,18 +170,19 @@ def plot(
     kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip()) or ("",)
     inches = _inches(width)
     study = registry.of_directory(directory)
-    if study is not None and (only or inches is not None):
+    if study is not None and (only or inches is not None or baseline is not None):
         raise shell.fail(
-            "a study's figures take neither --only nor --width",
+            "a study's figures take neither --only, --width nor --baseline",
             "give the directory of one of its parts, or leave them out",
         )
     if study is not None:
         files = study.plot(directory, out, kinds)
     else:
         results = Results(directory)
-        warn_of_baseline(results)
+        if baseline is None:
+            warn_of_baseline(results)
         with reading(shell.err) as results.watch:
-            files = figures.write(results, out, kinds, only=only or (), width=inches)
+            files = figures.write(results, out, kinds, only=only or (), width=inches, baseline=baseline)
             why = [] if only else figures.missing(results)
         if why:
             shell.warn(visible("\n  ".join(why)))

@@ -47,6 +47,7 @@ def write(
     *,
     only: Sequence[str] = (),
     width: float | None = None,
+    baseline: str | None = None,
 ) -> list[Path]:
     """Write the figures of a result directory for which there is data.
 
@@ -56,15 +57,16 @@ def write(
         formats: File types from `weft.figures.paper.FORMATS`: pdf, png, svg, jpg, tif, webp.
         only: Names of figures (``fct-cdf``: at all points; ``fct-cdf-load-0.4``: at one); default all.
         width: Width of each figure in inches; default as wide as its panels need.
+        baseline: A scheme, or a value of a swept key (``load=0.2``), whose values are then drawn as schemes are.
 
     Returns:
         The files written.
 
     Raises:
-        ResultsError: No run has finished.
+        ResultsError: No run has finished, or the baseline does not exist.
         OutputError: A figure in `only` does not exist, or a file cannot be written.
     """
-    content = Content(results, None)
+    content = Content(results, baseline)
     figures = list(_figures(content))
     known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:

@@ -24,7 +24,8 @@ def write(
     Args:
         results: The results to report.
         out: The page; default ``report.html`` in the result directory.
-        baseline: The scheme to compare with; default the scenario's, else `ecmp`, else the first.
+        baseline: The scheme to compare with, or a value of a swept key such as ``load=0.2``; default the scenario's,
+            else `ecmp`, else the first.
         on_progress: Called with the number of steps done and their total.
 
     Raises:

@@ -198,9 +198,7 @@ def _header(content: Content) -> str:
     profiles = dict.fromkeys(str((s.get("transport") or {}).get("profile", "–")) for s in content.summaries)
     counts = [
         plural(len(results.finished), "run"),
-        plural(len(content.schemes), "scheme")
-        if results.compared is None
-        else f"{len(content.schemes)} values of {short_key(results.compared, results.keys)}",
+        _compared(content),
         *([plural(len(content.points), "point")] if len(content.points) > 1 else []),
         plural(len(results.seeds), "seed"),
     ]
@@ -229,6 +227,18 @@ def _header(content: Content) -> str:
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"
     )
+
+
+def _compared(content: Content) -> str:
+    """The number of schemes, of compared values, or of combinations of both."""
+    key = content.results.compared
+    if key is None:
+        return plural(len(content.schemes), "scheme")
+    name = short_key(key, content.results.keys)
+    values = len({show(run.overrides.get(key)) for run in content.results.finished})
+    if len(content.schemes) > values:
+        return f"{len(content.schemes)} combinations of scheme and {name}"
+    return f"{values} values of {name}"
 
 
 def _bar(content: Content) -> str:

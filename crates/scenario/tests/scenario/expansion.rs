@@ -610,6 +610,7 @@ fn a_baseline_is_a_label_or_a_value_of_a_swept_key() {
         [sweep]\ntransport.profile = [\"linux\", \"ns3-3.37\"]\n";
     let loads = "[sweep]\ntraffic.load = [0.5, 1.0]\n";
     let flowlets = "[sweep]\nscheme = [{ name = \"ecmp\" }, { name = \"letflow\", gap = \"50 us\" }]\n";
+    let both = "[sweep]\nscheme.name = [\"ecmp\", \"spray\"]\ntraffic.load = [0.5, 1.0]\n";
     let letflow = &["scheme.name=letflow"][..];
     let one = &["variant=a"][..];
     for (sweep, sets, baseline, fits) in [
@@ -632,7 +633,9 @@ fn a_baseline_is_a_label_or_a_value_of_a_swept_key() {
         (profiles, one, "transport.profile=linux", true),
         (profiles, one, "a profile=linux", true),
         (profiles, one, "a", true),
-        (profiles, &[], "linux", false),
+        (profiles, &[], "linux", true),
+        (profiles, &[], "b profile=linux", true),
+        (profiles, &[], "c profile=linux", false),
         (profiles, &[], "b", true),
         (gaps, &[], "a letflow gap=100 us", true),
         (gaps, &[], "a letflow", true),
@@ -644,6 +647,11 @@ fn a_baseline_is_a_label_or_a_value_of_a_swept_key() {
         (flowlets, &[], "letflow gap=50 us", true),
         (flowlets, &[], "letflow", true),
         (flowlets, &[], "let", false),
+        (both, &[], "0.5", true),
+        (both, &[], "load=1", true),
+        (both, &[], "spray load=1", true),
+        (both, &[], "drb load=1", false),
+        (both, &[], "0.3", false),
     ] {
         let set = format!("measure.baseline={}", serde_json::json!(baseline));
         let sets: Vec<String> = sets.iter().copied().chain([set.as_str()]).map(str::to_owned).collect();
