@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import steadiness, stored_values
-from .difference import Difference, corrected, difference
+from . import stored_values
+from .difference import Difference, corrected
 from .errors import ResultsError
+from .grouped_runs import GroupedRuns
 from .grouping import group_keys
-from .labels import column
-from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
+from .matched_differences import differences, shared
+from .matching import Group, Match, Pair, Record, matched, same_flows_of
 from .metrics import METRICS
 from .runs import Runs
 from .statistics import estimate
-from .steadiness import Mark
-from .summary_table import Row, Shared, Summary
+from .summary_table import Row, Summary
 
 
 def summarise(
@@ -53,35 +53,19 @@ def summarise(
             raise ResultsError(f"remove `{results.compared}` from --by: the scheme's label contains it")
         baseline = None
     found = stored_values.per_run(results, keys) if stored and baseline is None else None
-    runs, seeds = (found, found) if found is not None else _computed(results, keys)
-    order = _sweep_order(results, keys)
-    groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
-    for record in seeds:
-        groups.setdefault(tuple(record[key] for key in keys), {})[record["seed"]] = record
-    points = {run.id: run.point for run in results.finished}
-    single: dict[Group, dict[tuple[int, str], Record]] = {}
-    for record in runs:
-        place = record["seed"], points[record["run"]]
-        single.setdefault(tuple(record[key] for key in keys), {})[place] = record
-    ordered = sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True)))
-    marks = steadiness.marks(results, [key for key in keys if key != "class"])
-
-    def mark(values: Group) -> Mark | None:
-        return marks.get(tuple(value for key, value in zip(keys, values, strict=True) if key != "class"))
-
+    grouped = GroupedRuns(results, keys, found)
     pairs: dict[Group, list[Pair]] = {}
-    for values in ordered if baseline is not None else ():
-        reference = tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True))
-        if values != reference and not (mark(values) or mark(reference)):
-            others = single.get(reference, {})
-            pairs[values] = [(own, others[at]) for at, own in single[values].items() if at in others]
+    for group in grouped.groups if baseline is not None else ():
+        reference = grouped.with_scheme(group, str(baseline))
+        if group != reference:
+            pairs[group] = grouped.pairs(group, reference)
     matches = {} if baseline is None else matched(results, pairs, by_class="class" in keys)
     rows = [
         replace(
-            _row(dict(zip(keys, values, strict=True)), groups[values], single[values].values(), matches.get(values)),
-            mark=mark(values),
+            _row(grouped.named(group), grouped.seeds[group], grouped.places[group].values(), matches.get(group)),
+            mark=grouped.mark(group),
         )
-        for values in ordered
+        for group in grouped.groups
     ]
     lead = [key for key in keys if key not in ("scheme", "class")]
     families: dict[tuple[Any, ...], list[dict[str, Difference | None]]] = {}
@@ -91,19 +75,11 @@ def summarise(
         by=keys,
         baseline=baseline,
         rows=rows,
-        several_runs=len(seeds) < len(runs),
+        several_runs=len(grouped.over_seeds) < len(grouped.records),
         same_flows=found is None and same_flows_of(results),
         family=max((corrected(family) for family in families.values()), default=0),
-        without_flows=_without_flows(results, {record["run"] for record in runs}),
+        without_flows=_without_flows(results, {record["run"] for record in grouped.records}),
     )
-
-
-def _computed(results: Runs, keys: Sequence[str]) -> tuple[list[Record], list[Record]]:
-    """One record per group and run, and one per group and seed, from the rows of flows."""
-    from .group_values import over_runs, per_run
-
-    runs = per_run(results, keys)
-    return list(runs.iter_rows(named=True)), list(over_runs(runs, keys).iter_rows(named=True))
 
 
 def _row(
@@ -116,17 +92,7 @@ def _row(
     row = Row(group, sorted(seeds), flows, finished, estimates, {}, least)
     if not matches:
         return row
-    shared = Shared(
-        over_seeds(matches, lambda match: match.flows),
-        over_seeds(matches, lambda match: match.own["flows"] - match.own["finished"]),
-        over_seeds(matches, lambda match: match.baseline["flows"] - match.baseline["finished"]),
-    )
-    left_out = shared.unfinished, shared.baseline_unfinished
-    differences = {
-        metric.key: difference(*alike(matches, metric.key), left_out if metric.of_finished else (0, 0))
-        for metric in METRICS
-    }
-    return replace(row, differences=differences, shared=shared)
+    return replace(row, differences=differences(matches, METRICS), shared=shared(matches))
 
 
 def _without_flows(results: Runs, runs: set[str]) -> list[str]:
@@ -137,22 +103,3 @@ def _without_flows(results: Runs, runs: set[str]) -> list[str]:
         name = run.point if same_flows else f"{run.point}, {run.scheme}"
         points[name] = points.get(name, False) or run.id in runs
     return [name for name, there in points.items() if not there]
-
-
-def _sweep_order(results: Runs, keys: Sequence[str]) -> dict[str, Any]:
-    """A sort key for each column: the order of the sweep; for the usual classes, by size."""
-    listed: dict[str, list[Any]] = {
-        "scheme": results.schemes,
-        "point": results.points,
-        "class": ["mouse", "short", "rabbit", "elephant", "long"],
-    }
-    runs = results.run_columns()
-    listed |= {key: runs[column(key)] for key in results.keys}
-
-    def rank(key: str) -> Any:
-        positions: dict[str, int] = {}
-        for position, value in enumerate(listed[key]):
-            positions.setdefault(str(value), position)
-        return lambda value: (positions.get(str(value), len(positions)), str(value))
-
-    return {key: rank(key) for key in keys}

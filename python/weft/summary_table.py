@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
 from .labels import column, short_key, show
+from .matched_differences import Shared
 from .metrics import METRIC_KEYS, METRICS, Metric
 from .statistics import Estimate
 from .steadiness import Mark
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """Maximum number of marked groups that are named."""
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Numbers of flows of the runs of a group that have a counterpart, over all seeds as in `Row`."""
-
-    flows: float
-    """Flows that finished under both schemes; if `Summary.same_flows` is false, the scheme's finished flows."""
-    unfinished: float
-    """The scheme's flows that did not finish."""
-    baseline_unfinished: float
-    """The baseline's flows that did not finish."""
 
 
 @dataclass(frozen=True)
