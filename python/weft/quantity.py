@@ -92,6 +92,11 @@ def ratio(value: float | None, half: float | None = None) -> str:
     return digits(value) + plus_minus(value, half)
 
 
+def p_value(value: float) -> str:
+    """A probability as tests report it, e.g. ``0.012`` or ``<0.001``."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
 def parts(kind: str, value: float, half: float | None) -> tuple[str, str]:
     """A quantity and its ``±`` separately, each with its unit: ``1.23 ms``, ``±0.05 ms``; the second may be empty."""
     number, plus, rest = FORMATS[kind](value, half).partition(" ±")

@@ -12,6 +12,8 @@ from . import query
 from .rows import DERIVED
 from .run import FLOWS, SERIES
 from .runs import IDENTITY, Runs
+from .scheme_pairs import all_pairs
+from .scheme_ranks import ranked
 from .summary import summarise
 
 
@@ -82,6 +84,46 @@ class Results(Runs):
             ResultsError: No run has finished, or there is no such baseline (with those that exist) or column.
         """
         return summarise(self, by=by, baseline=baseline).frame()
+
+    def pairs(
+        self, *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None, baseline: str | None = None
+    ) -> pl.DataFrame:
+        """The paired difference of every two schemes: one row per group, metric and pair.
+
+        Columns: those of `by`, then `metric`, `scheme`, `other`, `seeds`, `flows` (those compared, over all seeds), the
+        mean of the scheme's value minus the other's in the metric's unit with its 95 % interval (`diff`, `diff_low`,
+        `diff_high`), the geometric mean of their ratio (`ratio`, `ratio_low`, `ratio_high`; null unless all values are
+        positive), the p-value (`p`), the same after Holm's correction for all differences at a point (`p_adjusted`),
+        `significant` (at 5 %, corrected) and `few_flows`.
+
+        Args:
+            by: Columns to group by, with the scheme; default all swept keys, the class and the scheme.
+            metrics: Keys of metrics such as ``mean_fct_s``; default all. Fewer metrics are fewer tests to correct for.
+            baseline: A value of a swept key (``load=0.2``) to compare the values of this key.
+
+        Raises:
+            ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
+        """
+        return all_pairs(self, by=by, metrics=metrics, baseline=baseline).frame()
+
+    def ranks(
+        self, *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None, baseline: str | None = None
+    ) -> pl.DataFrame:
+        """The schemes by their mean rank, best first: one row per group, metric and scheme.
+
+        Columns: those of `by`, then `metric`, `scheme`, `rank` (1 is the best; mean over blocks, each a seed at a
+        point), `groups` (letters; schemes with a common letter cannot be told apart at 5 %), `blocks`, `seeds` and
+        `friedman_p` (the p-value of Friedman's test that all schemes are equal).
+
+        Args:
+            by: Columns to group by, with the scheme; default the class and the scheme. Other swept keys make blocks.
+            metrics: Keys of metrics such as ``mean_fct_s``; default all. Fewer metrics are fewer tests to correct for.
+            baseline: A value of a swept key (``load=0.2``) to compare the values of this key.
+
+        Raises:
+            ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
+        """
+        return ranked(self, by=by, metrics=metrics, baseline=baseline).frame()
 
     def query(self, sql: str) -> pl.DataFrame:
         """The answer to an SQL query over the views `flows`, `series` and `runs`; needs DuckDB.

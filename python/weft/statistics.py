@@ -155,6 +155,25 @@ def p_value(values: Iterable[float]) -> float | None:
     return 2 * float(stdtr(len(data) - 1, -abs(mean) / error))
 
 
+def friedman(ranks: Sequence[Sequence[float]]) -> float | None:
+    """The p-value of the hypothesis that all treatments have the same mean rank; `ranks` has a row for each block.
+
+    Friedman's test (Journal of the American Statistical Association 32, 1937), by its chi-squared approximation,
+    corrected for ties. Mean ranks of several blocks are ranks, too. None with fewer than two blocks or treatments.
+    """
+    if len(ranks) < 2 or len(ranks[0]) < 2:
+        return None
+    middle = (len(ranks[0]) + 1) / 2
+    spread = sum((rank - middle) ** 2 for block in ranks for rank in block)
+    if spread == 0:
+        return 1.0
+    from scipy.special import chdtrc
+
+    between = sum(sum(rank - middle for rank in treatment) ** 2 for treatment in zip(*ranks, strict=True))
+    degrees = len(ranks[0]) - 1
+    return float(chdtrc(degrees, degrees * between / spread))
+
+
 def holm(found: Sequence[float]) -> list[float]:
     """The p-values of a family of tests, each adjusted for the number of tests.
 

@@ -17,9 +17,8 @@ from ..statistics import Estimate
 from ..steadiness import Mark
 from ..summary_table import Row, Summary
 from .columns import in_parts
+from .verdicts import COLOURS
 
-_COLOURS = {"good": "green", "bad": "red", "": "dim"}
-"""Colour of a difference, by its verdict."""
 _NAMED = 5
 """Maximum number of points without flows that are named."""
 
@@ -86,7 +85,7 @@ def _with_difference(row: paths.Row, column: paths.Column) -> Text:
     text = _value(row.estimates[column.key], column.kind)
     found = row.differences.get(column.key)
     if found is not None:
-        text.append(f"\n{found.text(column.kind)}", style=_COLOURS[found.verdict(-1)])
+        text.append(f"\n{found.text(column.kind)}", style=COLOURS[found.verdict(-1)])
     return text
 
 
@@ -166,7 +165,7 @@ def _cell(row: Row, metric: Metric) -> Text:
     text = _value(row.estimates[metric.key], metric.kind, sign=FEW if row.few(metric) else "")
     found = row.differences.get(metric.key)
     if found is not None:
-        text.append(f"\n{found.text(metric.kind)}", style=_COLOURS[found.verdict(metric.better)])
+        text.append(f"\n{found.text(metric.kind)}", style=COLOURS[found.verdict(metric.better)])
     return text
 
 

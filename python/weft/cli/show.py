@@ -18,6 +18,7 @@ from . import shell
 from .live import reading
 
 if TYPE_CHECKING:
+    from ..results import Results
     from ..runs import Runs
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
@@ -39,6 +40,18 @@ def summary(
             metavar="COLUMNS", help="Columns to group by, comma-separated: class, scheme, point or swept keys."
         ),
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Compare every two schemes, with one correction for all differences.")
+    ] = False,
+    ranks: Annotated[
+        bool, typer.Option("--ranks", help="Rank the schemes over all seeds and points, with groups of equals.")
+    ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRICS", help="With --pairs or --ranks, only these, comma-separated: mean_fct_s, p99_fct_s ..."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Compare schemes: means over seeds, 95 % confidence intervals, paired differences.
@@ -50,6 +63,9 @@ def summary(
 
       weft summary results/quickstart --baseline ecmp
       weft summary results/before results/after
+      weft summary results/quickstart --baseline load=0.2
+      weft summary results/quickstart --pairs --metric mean_fct_s,p99_fct_s
+      weft summary results/quickstart --ranks
       weft summary results/quickstart --by class,scheme
       weft summary results/quickstart --json | jq '.rows[0]'
     """
@@ -58,7 +74,12 @@ def summary(
     from ..summary import summarise
     from .comparison import show_collectives, show_paths, show_summary
 
-    columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
+    columns = _listed(by)
+    if metric is not None and not (pairs or ranks):
+        raise shell.fail("--metric is for --pairs and --ranks", "add one of them; the table always has all metrics")
+    if pairs or ranks:
+        _all_with_all(opened(directories), baseline, columns, _listed(metric), pairs, ranks, as_json)
+        return
     results = opened(directories).comparing(baseline)
     with reading(shell.err) as results.watch:
         table = summarise(results, by=columns, baseline=baseline)
@@ -86,6 +107,38 @@ def summary(
     if missing:
         have = "has" if missing == 1 else "have"
         shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished; the table omits them")
+
+
+def _listed(text: str | None) -> list[str] | None:
+    """The names in a list with commas; None if it is empty."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else None
+
+
+def _all_with_all(
+    results: Results,
+    baseline: str | None,
+    by: list[str] | None,
+    metrics: list[str] | None,
+    pairs: bool,
+    ranks: bool,
+    as_json: bool,
+) -> None:
+    """Print all pairs of schemes, their ranks, or both."""
+    from ..scheme_pairs import all_pairs
+    from ..scheme_ranks import ranked
+    from .comparison_of_all import show_pairs, show_ranks
+
+    with reading(shell.err) as results.watch:
+        table = all_pairs(results, by=by, metrics=metrics, baseline=baseline) if pairs else None
+        ranking = ranked(results, by=by, metrics=metrics, baseline=baseline) if ranks else None
+    if as_json:
+        found = {"pairs": table, "ranks": ranking}
+        shell.print_json({name: one.as_dict() for name, one in found.items() if one is not None}, indent=2)
+        return
+    if table is not None:
+        show_pairs(shell.out, table)
+    if ranking is not None:
+        show_ranks(shell.out, ranking)
 
 
 @shell.guarded
