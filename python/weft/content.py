@@ -9,11 +9,14 @@ import polars as pl
 from . import extracts
 from .labels import short_key, visible
 from .results import Results
+from .scheme_ranks import RankTable, ranked
 from .steadiness import Mark, marks
 from .summary import summarise
 from .summary_table import Summary
 from .topology import Fabric
 
+RANKED = range(3, 13)
+"""Numbers of schemes that are ranked: two have a difference, and of many no pair would be significant."""
 CROWDED = 80
 """Points in a panel, of all schemes at all values, above which their intervals are not drawn side by side."""
 
@@ -76,6 +79,13 @@ class Content:
         """Whether a panel by class has more than `CROWDED` points."""
         values = {run.dimensions.get(self.x) for run in self.results.finished} if self.x is not None else set()
         return len(values) * len(self.schemes) > CROWDED
+
+    @cached_property
+    def ranks(self) -> RankTable | None:
+        """The ranks of the schemes; None with one seed, or with fewer or more schemes than `RANKED`."""
+        if len(self.schemes) not in RANKED or len(self.results.seeds) < 2:
+            return None
+        return ranked(self.results)
 
     def intervals(self) -> pl.DataFrame:
         """The summary for the charts, with the columns `point` and, if there are rows of panels, `panels`."""

@@ -18,13 +18,17 @@ from .. import paths
 from ..content import Content
 from ..errors import OutputError
 from ..labels import visible
+from ..metrics import METRICS
 from ..palette import Style, styles
 from ..results import Results
-from . import collectives, fabric, paper
+from . import collectives, fabric, paper, ranks
 from .figure import Drawn, Measure
 from .registry import FIGURES
 
 _MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
+_FILES = {measure.key: measure.file for figure in FIGURES for measure in figure.measures if measure.file}
+_RANKED = {metric: _FILES[metric.key] for metric in METRICS if metric.key in _FILES}
+"""The metrics by which schemes are ranked, with the names of their figures."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,9 @@ def _figures(content: Content) -> Iterator[_Figure]:
                 spec = figure.spec(Drawn(content, names, frozenset(), measure))
                 data = {"intervals": _means(content, measure)}
                 yield _Figure(measure.file, "", partial(paper.drawn, spec, data, _looks(content, names), notes=said))
+    for metric, file in _RANKED.items():
+        if ranks.by_class(content, metric):
+            yield _Figure(f"ranks-{file}", "", partial(ranks.draw, content, metric))
     of_points = [figure for figure in FIGURES if figure.file]
     tables = {figure.file: figure.data(content) for figure in of_points}
     for point in content.points:

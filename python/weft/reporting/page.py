@@ -19,7 +19,7 @@ from ..markup import closed, data_block, escape, packed, packed_block
 from ..metrics import METRICS
 from ..palette import styles
 from ..results import Results
-from . import failures, sections, tables
+from . import failures, ranks, sections, tables
 from .details import Details, coverage
 from .findings import findings
 from .frames import frames
@@ -102,6 +102,7 @@ def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> l
         sections.collectives(content),
         sections.fabric(content),
         *figures[:_BEFORE_PAIRS],
+        ranks.section_of(content),
         sections.pairs(content, comparable=comparable),
         *figures[_BEFORE_PAIRS:],
         sections.paths_chosen(content),
