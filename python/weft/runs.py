@@ -16,7 +16,16 @@ from . import heads
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .run import SUMMARY, Run, files, read_json
-from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label, varied_keys
+from .variants import (
+    SCHEME_KEY,
+    VARIANT_KEY,
+    assignments,
+    compared_key,
+    dimensions,
+    label_of,
+    scheme_label,
+    varied_keys,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,14 +127,18 @@ class Runs:
         return label_of(baseline, values, self.compared)
 
     def comparing(self, baseline: str | None) -> Self:
-        """The same results; if `baseline` is a value of a swept key that is not compared, with that key compared."""
-        if baseline is None or self.label_of(baseline) is not None:
+        """The same results, with the key compared of which `baseline` is a value.
+
+        If it is the label of one of several schemes, only these are compared, whatever the stored baseline is.
+        """
+        if baseline is None:
             return self
         found = copy(self)
         found._asked = baseline
         for name in ("runs", "finished", "keys", "compared", "aggregates", "schemes", "points"):
             found.__dict__.pop(name, None)
-        return found
+        of_schemes = len(found.schemes) > 1 and found.label_of(baseline) == baseline
+        return found if of_schemes or self.label_of(baseline) is None else self
 
     def labelled(self, baseline: str) -> str:
         """`label_of`. Raises `ResultsError`, with the possible baselines, if no finished run has the label."""
@@ -140,8 +153,7 @@ class Runs:
     def comparable_values(self) -> list[str]:
         """The values of keys that are not compared, as `comparing` takes them: ``load=0.2``."""
         varied = varied_keys([run.overrides for run in self.finished])
-        places = {key: values for key, values in varied.items() if key in self.dimensions}
-        return [f"{short_key(key, self.keys)}={show(value)}" for key, values in places.items() for value in values]
+        return assignments({key: values for key, values in varied.items() if key in self.dimensions})
 
     @property
     def has_scenario(self) -> bool:

@@ -58,6 +58,12 @@ def varied_keys(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return {key: list(found.values()) for key, found in values.items() if len(found) > 1}
 
 
+def assignments(varied: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The values of keys that belong to no scheme, such as ``load=0.2``."""
+    keys = [key for key in varied if not _of_scheme(key)]
+    return [f"{short_key(key, varied)}={show(value)}" for key in keys for value in varied[key]]
+
+
 def values_of(baseline: str | None, varied: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
     """The keys with their values that `baseline` may mean: ``0.2``, ``load=0.2`` or ``ecmp load=0.2``."""
     if baseline is None:

@@ -225,6 +225,21 @@ def test_any_swept_key_is_compared_besides_schemes(weft, tmp_path):
     assert "4 combinations of scheme and load" in page and "difference from <b>ecmp load=0.4</b>" in page
 
 
+def test_a_scheme_is_the_baseline_again_whatever_is_stored(weft, tmp_path):
+    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.4]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="load=0.2", flows=60, samples=4)
+    assert "difference from ecmp load=0.2" in printed(weft("summary", directory))
+    table = json.loads(weft("summary", directory, "--json", "--baseline", "spray").stdout)
+    assert table["baseline"] == "spray"
+    assert {row["scheme"] for row in table["rows"]} == {"ecmp", "spray"}
+
+
+def test_an_unknown_baseline_of_a_run_lists_schemes_and_values(weft, written, tmp_path):
+    sweep = '[sweep]\n"scheme.name" = ["ecmp", "spray"]\n"traffic.load" = [0.2, 0.4]\n'
+    refused = weft("run", written(PLAIN + sweep), "-o", tmp_path / "r", "--baseline", "conga")
+    assert "one of ecmp, spray, load=0.2, load=0.4" in printed(refused)
+
+
 def test_protocols_are_compared_without_another_swept_key(weft, written, tmp_path):
     out = tmp_path / "r"
     sweep = '[sweep]\n"transport.protocol" = ["roce", "uec"]\n'

@@ -200,7 +200,7 @@ def read(path: Path) -> Scenario:
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
     """The scenario with this baseline, stored with its key if it is a value; an error if none of its runs has it."""
-    from ..variants import VARIANT_KEY, compared_key, scheme_label, values_of, varied_keys
+    from ..variants import VARIANT_KEY, assignments, compared_key, scheme_label, values_of, varied_keys
 
     points = [point.overrides for point in plan.points()]
     key = compared_key(points, baseline)
@@ -218,7 +218,8 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
         if key is not None or "" in labels:
             raise
         kind = "variant" if any(VARIANT_KEY in point for point in points) else "scheme"
-        raise shell.fail(f"no {kind} `{baseline}` in this scenario", f"one of {', '.join(labels)}") from None
+        hint = f"one of {', '.join([*labels, *assignments(varied_keys(points))])}"
+        raise shell.fail(f"no {kind} `{baseline}` in this scenario", hint) from None
     return compared
 
 
