@@ -95,6 +95,23 @@ def test_ranks_at_one_point_agree_with_the_pairs(directory):
             assert p == pytest.approx(found[one.group["class"], frozenset(pair)])
 
 
+def test_all_pairs_of_a_table_of_ranks_have_one_correction(directory):
+    table = ranked(Results(directory), metrics=["mean_fct_s", "drops"])
+    raw = [p for one in table.rankings for p in one.contest.tests.values()]
+    assert table.family == len(raw) == 3 * 3 * 2
+    assert [p for one in table.rankings for p in one.adjusted.values()] == pytest.approx(holm(raw))
+
+
+def test_directories_are_ranked_side_by_side(weft, tmp_path):
+    paths = []
+    for name, scheme in (("before", "ecmp"), ("after", "spray")):
+        paths.append(sample.write_results(tmp_path / name, {"scheme.name": [scheme]}, seeds=3, **SMALL))
+        index = json.loads((paths[-1] / "sweep.json").read_text())
+        (paths[-1] / "sweep.json").write_text(json.dumps(index | {"scenario_sha": name}))
+    text = printed(weft("summary", *paths, "--pairs", "--ranks", "--metric", "mean_fct_s"))
+    assert "− before" in text and "Mean ranks over 3 blocks" in text
+
+
 def test_ranks_are_over_seeds_and_points(directory):
     frame = Results(directory).ranks(metrics=["mean_fct_s"])
     assert frame["blocks"].unique().to_list() == [12] and frame["seeds"].unique().to_list() == [6]
