@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from .errors import ResultsError
 from .grouping import group_keys
 from .metrics import METRICS, Metric
+from .quantity import digits
 from .runs import Runs
 from .statistics import CONFIDENCE, half_width
 
@@ -60,6 +61,7 @@ def few_seeds(seeds: int, tests: int) -> str:
     size = (
         "no difference can be significant"
         if least is None
-        else f"a difference must exceed {least:.2g} standard deviations (over seeds) to be significant among {tests}"
+        else f"a difference must exceed {digits(least, 2)} standard deviations (over seeds) to be significant among"
+        f" {tests}"
     )
-    return f"{FEW}: fewer than {FEW_SEEDS} seeds; with {seeds}, {size}."
+    return f"fewer than {FEW_SEEDS} seeds: with {seeds}, {size}."

@@ -74,7 +74,7 @@ class PairTable:
                 any(one.unfinished) for one in found
             ),
             f"{FEW}: of few flows (fewer compared in a run than {least}).": bool(few),
-            comparing_all.few_seeds(fewest, self.family): fewest < comparing_all.FEW_SEEDS,
+            f"{comparing_all.FEW}: {comparing_all.few_seeds(fewest, self.family)}": fewest < comparing_all.FEW_SEEDS,
         }
         return [text for text, shown in each.items() if shown]
 

@@ -73,7 +73,7 @@ class RankTable:
         seeds = min(one.contest.seeds for one in self.rankings)
         number = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else str(blocks[0])
         tests = plural(self.family, "pair")
-        few = [comparing_all.few_seeds(seeds, self.family)] if seeds < comparing_all.FEW_SEEDS else []
+        few = [f"Caution, {comparing_all.few_seeds(seeds, self.family)}"] if seeds < comparing_all.FEW_SEEDS else []
         return [
             f"Mean ranks over {number} blocks (a seed at a point of the sweep); 1 is the best.",
             f"Schemes with a common letter cannot be told apart at 5 % (Student's paired t test over seeds, Holm's"

@@ -143,9 +143,11 @@ def test_small_samples_are_marked(weft, tmp_path):
     assert "3§" in text
     # t(1 - 0.05 / 36, 2) / sqrt(3), for three pairs, three classes and two metrics
     least = stats.t.ppf(1 - 0.05 / 36, 2) / 3**0.5
-    assert f"with 3, a difference must exceed {least:.2g} standard deviations (over seeds)" in text
+    assert (
+        f"§: fewer than 5 seeds: with 3, a difference must exceed {least:.0f} standard deviations (over seeds)" in text
+    )
     assert "‡: of few flows (fewer compared in a run than 10 for Mean FCT, 101 for p99 FCT)." in text
-    assert "§: fewer than 5 seeds" in printed(weft("summary", path, "--ranks"))
+    assert "Caution, fewer than 5 seeds: with 3, " in printed(weft("summary", path, "--ranks"))
     pairs = Results(path).pairs(metrics=["p99_fct_s"])
     assert pairs.filter(pl.col("class") == "elephant")["few_flows"].all()
 

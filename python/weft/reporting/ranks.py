@@ -22,7 +22,7 @@ def section_of(content: Content) -> str:
     for metric in METRICS:
         if metric.key in _DRAWN and (found := ranks.by_class(content, metric)):
             figures = "".join(
-                f'<figure style="width:{one.width:g}px"><figcaption>{escape(name)}</figcaption>{one.svg}</figure>'
+                f'<figure style="--width:{one.width:g}px"><figcaption>{escape(name)}</figcaption>{one.svg}</figure>'
                 for name, one in found.items()
             )
             blocks.append(f'<h3>{escape(metric.title)}</h3><div class="diagrams">{figures}</div>')
