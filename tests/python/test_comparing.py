@@ -9,8 +9,6 @@ import pytest
 import sample
 from tiny import TINY
 from weft import Results, paths
-from weft import plot as weft_plot
-from weft import report as weft_report
 from weft.difference import NOT_SIGNIFICANT, SIGNIFICANT, corrected, difference
 from weft.results import Results as Directory
 from weft.summary import summarise
@@ -205,55 +203,6 @@ def test_a_numeric_key_is_compared_where_a_value_is_the_baseline(weft, tmp_path)
     assert weft("report", directory, "--baseline", "load=0.4").exit_code == 0
     refused = weft("summary", directory, "--baseline", "0.3")
     assert refused.exit_code != 0
-
-
-def test_any_swept_key_is_compared_besides_schemes(weft, tmp_path):
-    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.4]}
-    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, flows=60, samples=4)
-    for baseline, label in (("load=0.4", "ecmp load=0.4"), ("spray load=0.2", "spray load=0.2")):
-        table = json.loads(weft("summary", directory, "--json", "--baseline", baseline).stdout)
-        assert table["baseline"] == label
-        assert {row["scheme"] for row in table["rows"]} == {
-            f"{s} load={n}" for s in ("ecmp", "spray") for n in (0.2, 0.4)
-        }
-    assert Results(directory).summary(baseline="0.2")["mean_fct_s_ratio"].count() > 0
-    refused = weft("summary", directory, "--baseline", "conga")
-    assert "choose from ecmp, spray, or a value of a swept key: load=0.2, load=0.4" in printed(refused)
-    page = weft_report(directory, tmp_path / "report", baseline="0.4").read_text()
-    [figure] = weft_plot(directory, tmp_path, formats=("svg",), only=("fct-mean",), baseline="0.4")
-    assert "spray load=0.2" in figure.read_text()
-    assert "4 combinations of scheme and load" in page and "difference from <b>ecmp load=0.4</b>" in page
-
-
-def test_a_scheme_is_the_baseline_again_whatever_is_stored(weft, tmp_path):
-    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.4]}
-    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="load=0.2", flows=60, samples=4)
-    assert "difference from ecmp load=0.2" in printed(weft("summary", directory))
-    table = json.loads(weft("summary", directory, "--json", "--baseline", "spray").stdout)
-    assert table["baseline"] == "spray"
-    assert {row["scheme"] for row in table["rows"]} == {"ecmp", "spray"}
-
-
-def test_an_unknown_baseline_of_a_run_lists_schemes_and_values(weft, written, tmp_path):
-    sweep = '[sweep]\n"scheme.name" = ["ecmp", "spray"]\n"traffic.load" = [0.2, 0.4]\n'
-    refused = weft("run", written(PLAIN + sweep), "-o", tmp_path / "r", "--baseline", "conga")
-    assert "one of ecmp, spray, load=0.2, load=0.4" in printed(refused)
-
-
-def test_protocols_are_compared_without_another_swept_key(weft, written, tmp_path):
-    out = tmp_path / "r"
-    sweep = '[sweep]\n"transport.protocol" = ["roce", "uec"]\n'
-    assert weft("run", written(PLAIN + sweep), "-o", out).exit_code == 0
-    for baseline in ("roce", "uec"):
-        assert f"difference from ecmp protocol={baseline}, same flows" in printed(
-            weft("summary", out, "--baseline", baseline)
-        )
-        assert weft("report", out, "--baseline", baseline).exit_code == 0
-        assert f"difference from <b>ecmp protocol={baseline}</b>" in (out / "report.html").read_text()
-    drawn = weft("plot", out, "--format", "svg", "--only", "fct-mean", "--baseline", "uec")
-    assert drawn.exit_code == 0, drawn.stderr
-    figure = (out / "figures" / "fct-mean.svg").read_text()
-    assert "ecmp protocol=roce" in figure and "ecmp protocol=uec" in figure
 
 
 def test_all_tables_compare_the_key_of_the_baseline(weft, tmp_path):
