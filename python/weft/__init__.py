@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .catalogue import distributions, profiles, schema, schemes
     from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
     from .graph import Link, Node
+    from .one_run import Run
     from .plugins import load_plugin
     from .results import Results
-    from .run import Run
     from .scenario import Point, Scenario
     from .statistics import Estimate
     from .topology import Fabric, FabricPath, fabric, write_fabric
@@ -62,7 +62,7 @@ _FROM = {
     "graph": ("Link", "Node"),
     "plugins": ("load_plugin",),
     "results": ("Results",),
-    "run": ("Run",),
+    "one_run": ("Run",),
     "scenario": ("Point", "Scenario"),
     "statistics": ("Estimate",),
     "topology": ("Fabric", "FabricPath", "fabric", "write_fabric"),

@@ -16,8 +16,8 @@ import polars as pl
 
 from . import reduction
 from .cached_tables import ENTRY, CachedTables, Tables, compact, joined
+from .one_run import FLOWS, SERIES, SUMMARY, Run
 from .rows import flow_rows, rows
-from .run import FLOWS, SERIES, SUMMARY, Run
 
 FOLDER = "aggregates"
 """Subfolder of a result directory."""

@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import polars as pl
 
 from . import _weft
+from .one_run import Run
 from .results import Results
-from .run import Run
 
 _TCP, _UDP = "6", "17"
 """Protocol numbers of IP: all protocols except TCP are over UDP."""

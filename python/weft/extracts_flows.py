@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from .one_run import FLOWS, files
 from .results import Results
 from .rows import flow_rows, numbered, of_runs
-from .run import FLOWS, files
 from .statistics import Estimate, estimate
 
 SLOWEST = 10

@@ -11,9 +11,9 @@ import polars as pl
 
 from .aggregates import batches
 from .cached_tables import ENTRY
+from .one_run import SERIES, Run
 from .results import Results
 from .rows import numbered, of_runs, rows
-from .run import SERIES, Run
 from .samples import Estimates
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ResultsError
-from .run import decoded, read_bytes
+from .one_run import decoded, read_bytes
 
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
-from .run import Run
+from .one_run import Run
 from .runs import Runs
 from .statistics import Estimate, estimate
 from .steadiness import Mark, marks

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 import polars as pl
 
 from .errors import QueryError
+from .one_run import FLOWS, SERIES
 from .query_errors import UNKNOWN_COLUMN, explained
 from .query_views import FACTS, LABEL, run_table, statements
-from .run import FLOWS, SERIES
 from .runs import Runs
 from .sql import listed, named, quoted, statement, without_end
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from .run import FLOWS, SERIES
+from .one_run import FLOWS, SERIES
 from .runs import Runs
 from .sql import listed, named
 

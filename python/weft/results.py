@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from . import query
+from .one_run import FLOWS, SERIES
 from .rows import DERIVED
-from .run import FLOWS, SERIES
 from .runs import IDENTITY, Runs
 from .scheme_pairs import all_pairs
 from .scheme_ranks import ranked

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from .cached_tables import ENTRY
-from .run import FLOWS, Run, files
+from .one_run import FLOWS, Run, files
 
 DERIVED = {
     "fct_s": pl.col("fct_ps") / 1e12,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from . import heads
 from .errors import ResultsError
 from .labels import column, short_key, show
-from .run import SUMMARY, Run, files, read_json
+from .one_run import SUMMARY, Run, files, read_json
 from .variants import (
     SCHEME_KEY,
     VARIANT_KEY,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from .errors import ResultsError
+from .one_run import Run
 from .results import Results
-from .run import Run
 from .variants import compared_key, dimensions
 
 _LISTED = 5

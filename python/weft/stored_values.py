@@ -11,7 +11,7 @@ from typing import Any
 from .labels import column
 from .matching import Record
 from .metrics import METRIC_KEYS
-from .run import FLOWS
+from .one_run import FLOWS
 from .runs import Runs
 
 _STORED = dict.fromkeys(("flows", "finished", *METRIC_KEYS)).keys()

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from .. import interpreter
+from ..one_run import read_json
 from ..results import Results
-from ..run import read_json
 from .cases import Case
 from .errors import PeerError
 from .excerpt import last_lines

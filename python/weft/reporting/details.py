@@ -21,7 +21,7 @@ from ..content import Content
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
 from ..markup import packed
-from ..run import FLOWS, SERIES, SUMMARY
+from ..one_run import FLOWS, SERIES, SUMMARY
 from . import failures
 
 _USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000

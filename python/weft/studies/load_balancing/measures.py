@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from ...one_run import Run
 from ...results import Results
-from ...run import Run
 from ...samples import QUANTILE
 from .own import ELEPHANT_BPS
 from .survey import PACKET_ON_WIRE, SEGMENT, TITLES

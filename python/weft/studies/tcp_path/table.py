@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from ...one_run import Run
 from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration, sampled
 from ...results import Results
-from ...run import Run
 from . import recovery
 from .scenarios import MAIN, MESH_FLOWS
 
