@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .catalogue import distributions, profiles, schema, schemes
     from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
     from .graph import Link, Node
+    from .in_memory import InMemory, run
     from .one_run import Run
     from .plugins import load_plugin
     from .results import Results
@@ -32,6 +33,7 @@ __all__ = [
     "Estimate",
     "Fabric",
     "FabricPath",
+    "InMemory",
     "Link",
     "Node",
     "OutputError",
@@ -50,6 +52,7 @@ __all__ = [
     "plot",
     "profiles",
     "report",
+    "run",
     "schema",
     "schemes",
     "write_fabric",
@@ -60,6 +63,7 @@ _FROM = {
     "catalogue": ("distributions", "profiles", "schema", "schemes"),
     "errors": ("OutputError", "PluginError", "ResultsError", "ScenarioError", "WeftError"),
     "graph": ("Link", "Node"),
+    "in_memory": ("InMemory", "run"),
     "plugins": ("load_plugin",),
     "results": ("Results",),
     "one_run": ("Run",),

@@ -54,6 +54,8 @@ class Runs:
 
     keeps = True
     """Whether numbers of large results are kept in the directory."""
+    in_memory = False
+    """Whether there is no directory of the user's, as for `weft.run`."""
 
     def __init__(self, directory: str | Path) -> None:
         self.path = Path(directory)
@@ -76,6 +78,10 @@ class Runs:
     def where(self) -> str:
         """The directory, or directories, for messages."""
         return str(self.path)
+
+    def place(self, name: str) -> Path:
+        """The default path for a file or directory about these results. Raises `OutputError` if they are in memory."""
+        return self.path / name
 
     @property
     def name(self) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _weft
+from . import _weft, toml_text
 from .errors import OutputError
 from .labels import plural
 from .user_files import read_text
@@ -105,9 +105,18 @@ class Scenario:
         """A scenario from TOML text."""
         return cls(text, name, Path(base_dir))
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "scenario.toml", base_dir: str | Path = ".") -> Scenario:
+        """A scenario from the content of a TOML file as a dictionary.
+
+        Raises:
+            ScenarioError: A value is None, or of a type that TOML does not have.
+        """
+        return cls(toml_text.document(content), name, Path(base_dir))
+
     def set(self, key: str, value: Any) -> Scenario:
         """The scenario with `key` (dotted, e.g. ``traffic.load``) set to `value`; a list is a TOML array."""
-        return self.with_sets([f"{key}={value if isinstance(value, str) else _toml(value)}"])
+        return self.with_sets([f"{key}={value if isinstance(value, str) else toml_text.value(value, key)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
         """The scenario with ``key=value`` changes applied after the existing ones."""
@@ -231,16 +240,3 @@ def refuse_file(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file: give a directory to write the results to")
-
-
-def _toml(value: Any) -> str:
-    """A plain Python value as TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from .catalogue import controller_settings
 from .errors import ScenarioError
 from .files import write_text
 from .graph import Graph, Link, Node
+from .graph_file import NetworkxGraph, as_text, explained, name_of
 from .labels import plural
 from .user_files import read_text
 
@@ -53,10 +55,12 @@ class Fabric(Graph):
     Attributes:
         measures: The engine's measures: counts by tier, path diversity, bisection, diameter.
         warnings: Parts of the fabric file that Weft ignores.
+        origin: The file or graph that `fabric` read; None for the fabric of a scenario.
     """
 
     measures: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    origin: Path | NetworkxGraph | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -172,38 +176,48 @@ class Fabric(Graph):
         return draw(self)
 
 
-def fabric(path: str | Path, sets: Sequence[str] = (), *, measured: bool = True) -> Fabric:
-    """Read the fabric of a scenario, or a fabric file (Weft TOML, GraphML, node-link JSON).
+def fabric(source: str | Path | NetworkxGraph, sets: Sequence[str] = (), *, measured: bool = True) -> Fabric:
+    """Read the fabric of a scenario, a fabric file (Weft TOML, GraphML, node-link JSON), or a graph of NetworkX.
 
     Args:
-        path: The file. A TOML file with a table ``[fabric]`` is a scenario.
+        source: The file, where a TOML file with a table ``[fabric]`` is a scenario; or the graph, whose nodes and edges
+            have the attributes of fabric files (``docs/fabrics.md``).
         sets: ``key=value`` changes to a scenario.
         measured: Whether to fill in `Fabric.measures`, which takes a while for a large fabric.
 
     Raises:
-        ScenarioError: The file cannot be read or describes no usable fabric.
+        ScenarioError: The file cannot be read or describes no usable fabric; for a graph, the message names the node or
+            edge.
     """
-    path = Path(path)
+    if isinstance(source, NetworkxGraph):
+        _refuse_sets("a graph", sets)
+        found = _of_graph(source, lambda path: _weft.fabric_file(path, measured))
+        return replace(Fabric.from_json(json.loads(found)), origin=source)
+    path = Path(source)
     if (text := scenario_text(path, sets)) is not None:
-        answer = _weft.fabric(text, path.name, str(path.parent), list(sets), measured)
-    else:
-        answer = _weft.fabric_file(str(path), measured)
-    return Fabric.from_json(json.loads(answer))
+        return Fabric.from_json(json.loads(_weft.fabric(text, path.name, str(path.parent), list(sets), measured)))
+    return replace(Fabric.from_json(json.loads(_weft.fabric_file(str(path), measured))), origin=path)
 
 
-def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ()) -> None:
-    """Write the fabric of a scenario, or of a fabric file, as a fabric file.
+def write_fabric(source: str | Path | NetworkxGraph, target: str | Path, sets: Sequence[str] = ()) -> None:
+    """Write the fabric of a scenario, of a fabric file or of a graph of NetworkX as a fabric file.
 
     Args:
-        path: The scenario or the fabric file.
+        source: The scenario, the fabric file or the graph.
         target: The file to write; its extension selects the format: ``.toml``, ``.graphml``, ``.json``.
         sets: ``key=value`` changes to a scenario.
 
     Raises:
-        ScenarioError: `path` is not a usable fabric, or `target` is `path` or has a format that cannot represent it.
+        ScenarioError: `source` is not a usable fabric, or `target` is `source` or has a format that cannot represent
+            it.
         OutputError: `target` cannot be written.
     """
-    path, target = Path(path), Path(target)
+    target = Path(target)
+    if isinstance(source, NetworkxGraph):
+        _refuse_sets("a graph", sets)
+        write_text(target, _of_graph(source, lambda path: _weft.fabric_file_as(str(target), path)))
+        return
+    path = Path(source)
     if target.exists() and path.exists() and target.samefile(path):
         raise ScenarioError(f"{target} is the input file: give another output file")
     if (text := scenario_text(path, sets)) is not None:
@@ -211,6 +225,24 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
     else:
         content = _weft.fabric_file_as(str(target), str(path))
     write_text(target, content)
+
+
+def _of_graph(graph: NetworkxGraph, read: Callable[[str], str]) -> str:
+    """The answer of a reader of fabric files for a graph."""
+    text = as_text(graph)
+    with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        path = Path(folder) / "graph.json"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return read(str(path))
+        except ScenarioError as error:
+            wrong = explained(str(error).removeprefix(f"{path}: "), text)
+            raise ScenarioError(f"graph `{name_of(graph)}`: {wrong}") from None
+
+
+def _refuse_sets(what: str, sets: Sequence[str]) -> None:
+    if sets:
+        raise ScenarioError(f"{what} has no keys to set: leave out `sets`")
 
 
 def network(path: str | Path) -> Fabric:

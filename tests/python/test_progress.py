@@ -11,9 +11,10 @@ from rich.console import Console
 from tiny import TINY
 from waiting import until
 from weft.cli import live
-from weft.cli.live import View, shown, status
+from weft.cli.live import shown
 from weft.progress import Tracker
 from weft.scenario import Scenario
+from weft.sweep_view import View, status
 from weft.topology import fabric as read_fabric
 
 

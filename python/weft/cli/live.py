@@ -9,71 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from .. import quantity
 from ..labels import plural, visible
 from ..progress import Tracker
+from ..sweep_view import BAR, PATIENCE, View, status
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PLAIN_SECONDS = 10.0
 """Interval between lines when the output is not a terminal."""
-_BAR = 18
-"""Width of a bar."""
-_LINES = 8
-"""Number of active runs shown; the rest are only counted."""
-PATIENCE = 2.0
-"""Seconds before a slow operation prints a notice."""
-
-
-class View:
-    """Draws a `Tracker` on every refresh."""
-
-    def __init__(self, title: str, tracker: Tracker, clock: Callable[[], float]) -> None:
-        self.title = title
-        self.tracker = tracker
-        self.clock = clock
-
-    def __rich__(self) -> RenderableType:
-        tracker = self.tracker
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(max_width=34, no_wrap=True, overflow="ellipsis")
-        grid.add_column(width=_BAR)
-        grid.add_column(no_wrap=True)
-        bar = ProgressBar(total=1.0, completed=tracker.fraction, width=_BAR)
-        grid.add_row(Text(self.title, style="bold"), bar, f"{tracker.fraction * 100:3.0f} %")
-        active = list(tracker.active.values())
-        for run in active[:_LINES]:
-            bar = ProgressBar(total=1.0, completed=run.fraction, width=_BAR, complete_style="cyan")
-            flows = f"  {run.flows_done:,}/{run.flows_total:,} flows" if run.flows_total else ""
-            grid.add_row(Text(f"  {run.label}", style="dim"), bar, Text(f"{run.fraction * 100:3.0f} %{flows}", "dim"))
-        lines: list[RenderableType] = [grid]
-        if len(active) > _LINES:
-            lines.append(Text(f"  and {len(active) - _LINES} more", style="dim"))
-        return Group(*lines, Text(status(tracker, self.clock())))
-
-
-def status(tracker: Tracker, now: float) -> str:
-    """Runs, rates and time left in one line."""
-    parts = [f"{tracker.over} of {plural(tracker.total, 'run')}" if tracker.total else "starting"]
-    if tracker.failed:
-        parts.append(f"{tracker.failed} failed")
-    if tracker.workers is not None:
-        parts.append(plural(tracker.workers, "worker"))
-    hops, pace = tracker.hops_per_second(now), tracker.runs_per_hour(now)
-    if hops:
-        parts.append(f"{quantity.count(hops)} packet-hops/s")
-    if pace:
-        parts.append(f"{quantity.count(float(round(pace)))} runs/h")
-    left = tracker.seconds_left(now)
-    if left is not None and tracker.over < tracker.total:
-        parts.append(f"{quantity.clock(left)} left")
-    return " · ".join(parts)
 
 
 @contextmanager
@@ -173,5 +120,5 @@ def reading(
 def _bar(console: Console) -> Progress:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(_BAR), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(BAR), TaskProgressColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True)

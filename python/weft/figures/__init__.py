@@ -78,7 +78,7 @@ def write(
             raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
         if name not in known:
             raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
-    folder = Path(out) if out is not None else results.path / "figures"
+    folder = Path(out) if out is not None else results.place("figures")
     files: list[Path] = []
     chosen = [figure for figure in figures if not only or figure.name in only or figure.stem in only]
     for done, figure in enumerate(chosen):

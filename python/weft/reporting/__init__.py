@@ -35,6 +35,6 @@ def write(
     # Not above: `weft.exploring` uses parts of this package and needs no charts.
     from .page import render
 
-    path = Path(out) if out is not None else results.path / "report.html"
+    path = Path(out) if out is not None else results.place("report.html")
     write_text(path, render(results, baseline=baseline, out=path, on_progress=on_progress))
     return path

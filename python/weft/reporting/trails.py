@@ -21,7 +21,7 @@ def trails(content: Content, out: Path | None) -> dict[str, Any]:
     """
     results = content.results
     exploring = {scheme["name"] for scheme in schemes() if scheme["explores"]}
-    folder = (out or results.path / "report.html").parent
+    folder = (out or results.place("report.html")).parent
     command, named = _command(content)
     return {
         "command": command,
@@ -43,7 +43,7 @@ def _runs(content: Content) -> Any:
 def _command(content: Content) -> tuple[str, bool]:
     """The command with the scenario and the changes that `weft run` was given."""
     results = content.results
-    if not results.has_scenario or any("emulated" in summary for summary in content.summaries):
+    if results.in_memory or not results.has_scenario or any("emulated" in summary for summary in content.summaries):
         return "", False
     index = json.loads((results.path / "sweep.json").read_text(encoding="utf-8"))
     named = bool(index.get("inputs"))
