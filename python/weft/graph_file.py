@@ -78,6 +78,12 @@ def as_text(graph: NetworkxGraph) -> str:
     return json.dumps(document, default=_plain, indent=1)
 
 
+def given_by_all(graph: NetworkxGraph) -> set[str]:
+    """The attributes that all edges have."""
+    keys = [_link(attributes).keys() for _, _, attributes in graph.edges(data=True)]
+    return set.intersection(*map(set, keys)) if keys else set()
+
+
 def explained(message: str, text: str) -> str:
     """A reader's message about a text of `as_text`, with the names of the node or edge in place of numbers."""
     message = _POSITION.sub("", message)

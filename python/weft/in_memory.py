@@ -15,7 +15,7 @@ import polars as pl
 
 from .errors import OutputError, ScenarioError
 from .files import write_text
-from .graph_file import NetworkxGraph, as_text
+from .graph_file import NetworkxGraph, as_text, given_by_all
 from .other_fabric import on_file
 from .results import Results
 from .run_bar import bar
@@ -117,7 +117,7 @@ def run(
     folder = _Folder()
     try:
         if fabric is not None:
-            given = on_file(given, _file(fabric, folder.path))
+            given = _on(given, fabric, folder.path)
         for text in dict.fromkeys(given.check()[1]):
             warnings.warn(text.replace(f"`{folder.path / GRAPH}`", "the graph"), stacklevel=2)
         shown = bar(Path(given.name).stem) if progress is True else nullcontext(progress or None)
@@ -149,17 +149,16 @@ def as_scenario(given: Given) -> Scenario:
     )
 
 
-def _file(fabric: Other, folder: Path) -> Path:
-    """The file of a fabric; for a graph, one in `folder`."""
+def _on(scenario: Scenario, fabric: Other, folder: Path) -> Scenario:
+    """The scenario on another fabric; the file of a graph is written into `folder`."""
     source = fabric.origin if isinstance(fabric, Fabric) else fabric
     if source is None:
         raise ScenarioError(
             'this fabric is a scenario\'s: write it with `weft.write_fabric(scenario_file, "fabric.toml")` and give '
             "the path of the new file"
         )
-    if isinstance(source, NetworkxGraph):
-        read_fabric(source, measured=False)
-        target = folder / GRAPH
-        write_text(target, as_text(source))
-        return target
-    return Path(source).absolute()
+    if not isinstance(source, NetworkxGraph):
+        return on_file(scenario, Path(source).absolute())
+    read_fabric(source, measured=False)
+    write_text(folder / GRAPH, as_text(source))
+    return on_file(scenario, folder / GRAPH, given=given_by_all(source))

@@ -1,6 +1,7 @@
 """A scenario on another fabric than its own."""
 
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from .errors import ScenarioError
 from .scenario import Scenario
 
 
-def on_file(scenario: Scenario, path: Path) -> Scenario:
+def on_file(scenario: Scenario, path: Path, given: Collection[str] = ()) -> Scenario:
     """The scenario on the fabric of a file; the keys of its topology, such as `kind` and `k`, are left out.
+
+    So are the keys in `given`, which every link of the file has.
 
     Raises:
         ScenarioError: The scenario is not valid TOML, or has a key about the rates or delays of a part of its topology.
@@ -22,17 +25,19 @@ def on_file(scenario: Scenario, path: Path) -> Scenario:
         raise
     of_files, of_shapes = _keys()
     kept = {"file": str(path)}
+    left_out = {"file", *given}
     for key, value in own.items() if isinstance(own, dict) else ():
         if key in of_files:
-            kept |= {} if key == "file" else {key: value}
-        elif of_shapes.get(key) == "string":
+            kept |= {} if key in left_out else {key: value}
+        elif of_shapes.get(key) == "string" and key.rpartition("_")[2] not in given:
             raise ScenarioError(
                 f"`fabric.{key}` belongs to the topology `{own.get('kind')}`, which another fabric replaces: give the "
                 "links of that fabric their rates and delays, and leave the key out"
             )
         elif key not in of_shapes:
             kept[key] = value
-    ignored = {f"fabric.{key}" for key in of_shapes if key not in of_files} | {"fabric.file", "fabric.kind"}
+    counts = (key for key, kind in of_shapes.items() if key not in of_files and kind != "string")
+    ignored = {"fabric.file", *(f"fabric.{key}" for key in counts)}
     later = [change for change in scenario.sets if change.partition("=")[0].strip() not in ignored]
     return Scenario(scenario.text, scenario.name, scenario.base_dir).set("fabric", kept).with_sets(later)
 

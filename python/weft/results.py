@@ -9,12 +9,14 @@ from collections.abc import Sequence
 import polars as pl
 
 from . import query
+from .comparison import Comparison, compared
+from .html_table import facts
+from .labels import short_key, show
 from .one_run import FLOWS, SERIES
 from .rows import DERIVED
 from .runs import IDENTITY, Runs
 from .scheme_pairs import all_pairs
 from .scheme_ranks import ranked
-from .summary import summarise
 
 
 class Results(Runs):
@@ -26,6 +28,19 @@ class Results(Runs):
     Raises:
         ResultsError: It is not a result directory, or a file in it cannot be read.
     """
+
+    def _repr_html_(self) -> str:
+        """Its runs, schemes, swept values and seeds, for a notebook."""
+        swept = {key: dict.fromkeys(show(run.dimensions.get(key)) for run in self.finished) for key in self.dimensions}
+        rows = [
+            ("", self.description),
+            ("runs", f"{len(self.finished)} of {len(self.runs)} finished"),
+            (short_key(self.compared, [self.compared]) if self.compared else "schemes", ", ".join(self.schemes)),
+            *((key, ", ".join(values)) for key, values in swept.items()),
+            ("seeds", ", ".join(map(str, self.seeds))),
+            ("directory", "in memory" if self.in_memory else str(self.path)),
+        ]
+        return facts(self.name, rows)
 
     def flows(self, *, measured: bool = True) -> pl.DataFrame:
         """One row per flow, over all finished runs.
@@ -74,7 +89,11 @@ class Results(Runs):
         return named.select(*identity.columns, *(name for name in links.columns if name != "run"))
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
-        """Means over seeds with 95 % intervals, one row per point, scheme and class; see `weft.summary.summarise`.
+        """`compare` as a frame: for each metric its mean, `_low` and `_high`, and with a baseline the differences."""
+        return self.compare(by=by, baseline=baseline).frame()
+
+    def compare(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Comparison:
+        """Means over seeds with 95 % intervals, one row per point, scheme and class; a notebook shows the table.
 
         Args:
             by: Columns to group by; default all swept keys, the class and the scheme.
@@ -83,7 +102,7 @@ class Results(Runs):
         Raises:
             ResultsError: No run has finished, or there is no such baseline (with those that exist) or column.
         """
-        return summarise(self, by=by, baseline=baseline).frame()
+        return compared(self, by=by, baseline=baseline)
 
     def pairs(
         self, *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None, baseline: str | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import _weft, toml_text
 from .errors import OutputError
 from .labels import plural
+from .markup import escape
 from .user_files import read_text
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ class Scenario:
             ScenarioError: A value is None, or of a type that TOML does not have.
         """
         return cls(toml_text.document(content), name, Path(base_dir))
+
+    def _repr_html_(self) -> str:
+        """The text with its changes, for a notebook."""
+        changes = "".join(f"\n# set: {change}" for change in self.sets)
+        text = f'<pre style="font-size:smaller">{escape(self.text.strip() + changes)}</pre>'
+        return f"<div>{escape(self.name)}</div>{text}"
 
     def set(self, key: str, value: Any) -> Scenario:
         """The scenario with `key` (dotted, e.g. ``traffic.load``) set to `value`; a list is a TOML array."""

@@ -20,10 +20,15 @@ from .files import write_text
 from .graph import Graph, Link, Node
 from .graph_file import NetworkxGraph, as_text, explained, name_of
 from .labels import plural
+from .markup import escape
 from .user_files import read_text
 
 PATHS: int = controller_settings()["paths"]["default"]
 """The number of paths in a set by default: the controller's."""
+
+
+_DRAWN = 2000
+"""Links above which a notebook shows no drawing."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,7 @@ class Fabric(Graph):
     origin: Path | NetworkxGraph | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        return (
-            f"Fabric({self.name!r}: {plural(len(self.hosts), 'host')}, "
-            f"{plural(len(self.switches), 'switch', 'switches')}, {plural(len(self.links) // 2, 'link')})"
-        )
+        return f"Fabric({self.name!r}: {self._counts})"
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Fabric:
@@ -94,6 +96,11 @@ class Fabric(Graph):
         ]
         measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links", "warnings")}
         return cls(str(data.get("name", "fabric")), nodes, links, measures, tuple(data.get("warnings", ())))
+
+    @property
+    def _counts(self) -> str:
+        hosts, switches = plural(len(self.hosts), "host"), plural(len(self.switches), "switch", "switches")
+        return f"{hosts}, {switches}, {plural(len(self.links) // 2, 'link')}"
 
     def path_set(self, start: str, end: str, order: str = "paper", count: int = PATHS) -> list[FabricPath]:
         """The best paths from one node to another, for flows that should share few links.
@@ -168,6 +175,13 @@ class Fabric(Graph):
         for link in self.links:
             graph.add_edge(link.source, link.target, rate_bps=link.rate_bps, delay_s=link.delay_ps / 1e12, up=link.up)
         return graph
+
+    def _repr_html_(self) -> str:
+        """The drawing for a notebook, up to 2000 links, and the numbers of nodes and links."""
+        text = f"<div>{escape(self.name)}: {self._counts}</div>"
+        if len(self.links) > 2 * _DRAWN:
+            return text
+        return f'<div style="max-width:760px;padding:6px;background:white">{self.to_svg()}</div>{text}'
 
     def to_svg(self) -> str:
         """A drawing as one self-contained SVG element."""

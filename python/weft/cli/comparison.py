@@ -15,6 +15,7 @@ from ..metrics import METRICS, Metric
 from ..palette import Style, styles
 from ..statistics import Estimate
 from ..steadiness import Mark
+from ..summary_note import note
 from ..summary_table import Row, Summary
 from .columns import in_parts
 from .verdicts import COLOURS
@@ -37,7 +38,7 @@ def show_summary(console: Console, summary: Summary) -> None:
         console.print(Text(line, style="yellow"))
     for line in summary.unsteady():
         console.print(Text(visible(line), style="yellow"))
-    console.print(Text(_note(summary), style="dim"))
+    console.print(Text(note(summary), style="dim"))
 
 
 def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> None:
@@ -97,23 +98,6 @@ def _missing(points: Sequence[str]) -> list[str]:
     """One line for each point without flows, up to a maximum."""
     lines = [f"{visible(point)}: no flow started in the measurement window" for point in points[:_NAMED]]
     return [*lines, f"and {len(points) - _NAMED} more points without flows"] if len(points) > _NAMED else lines
-
-
-def _note(summary: Summary) -> str:
-    seeds = {len(row.seeds) for row in summary.rows}
-    if max(seeds, default=0) < 2:
-        note = "One value per run, averaged over the runs of the seed. " if summary.several_runs else ""
-        note += "One seed: no confidence intervals (run with --seeds 5 or more)."
-    else:
-        several = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(max(seeds))
-        over = "the runs of a seed, then over " if summary.several_runs else ""
-        note = f"One value per run, averaged over {over}{several} seeds."
-        note += " ±: half-width of the 95 % confidence interval (Student t)."
-    if summary.several_runs:
-        note += " Runs without flows of the group do not count."
-    if any(row.differences for row in summary.rows):
-        note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}."
-    return " ".join([note, *summary.signs()])
 
 
 def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) -> Table:
