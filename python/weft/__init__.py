@@ -13,11 +13,14 @@ from __future__ import annotations
 TYPE_CHECKING = False
 """As in `typing`, whose import would take longer than everything else before the command can handle Ctrl-C."""
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import Any
 
     from .catalogue import distributions, profiles, schema, schemes
+    from .comparison import Comparison
     from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
+    from .figures.image import Drawing
     from .graph import Link, Node
     from .in_memory import InMemory, run
     from .one_run import Run
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
+    "Comparison",
+    "Drawing",
     "Estimate",
     "Fabric",
     "FabricPath",
@@ -48,6 +53,7 @@ __all__ = [
     "__version__",
     "distributions",
     "fabric",
+    "figure",
     "load_plugin",
     "plot",
     "profiles",
@@ -62,6 +68,8 @@ __all__ = [
 _FROM = {
     "catalogue": ("distributions", "profiles", "schema", "schemes"),
     "errors": ("OutputError", "PluginError", "ResultsError", "ScenarioError", "WeftError"),
+    "figures.image": ("Drawing",),
+    "comparison": ("Comparison",),
     "graph": ("Link", "Node"),
     "in_memory": ("InMemory", "run"),
     "plugins": ("load_plugin",),
@@ -138,3 +146,52 @@ def plot(
 
     opened = results if isinstance(results, Results) else Results(results)
     return write(opened, out, formats, only=only, width=width, baseline=baseline)
+
+
+def figure(
+    results: str | Path | Results,
+    name: str,
+    *,
+    at: str | Mapping[str, Any] | None = None,
+    width: float | str | None = None,
+    log_x: bool | None = None,
+    log_y: bool | None = None,
+    ccdf: bool | None = None,
+    labels: Mapping[str, str] | None = None,
+    font: str | None = None,
+    font_size: float | None = None,
+) -> Drawing:
+    """Draw one of the report's figures, for a notebook or a paper.
+
+    Args:
+        results: A result directory, an opened one, or what `run` returned.
+        name: The name of the figure, such as ``fct-cdf``; an unknown one lists the names.
+        at: The point of the sweep, as a text (``"load 0.4"``) or by its values (``{"traffic.load": 0.4}``); needed for
+            figures of a point if there are several.
+        width: Width in inches, ``"column"`` (3.5) or ``"text"`` (7.16); default as wide as its panels need.
+        log_x: Whether the horizontal axis is logarithmic; default as in the report.
+        log_y: Whether the vertical axis is.
+        ccdf: Whether a distribution shows the share that takes longer.
+        labels: Other texts for schemes, classes and points by their names, and for the axis titles ``x`` and ``y``.
+        font: The font of all texts; default Liberation Sans, which Weft contains.
+        font_size: Size of axis titles in points, other texts in proportion; default 9.
+
+    Returns:
+        The figure: a notebook shows it, `Drawing.save` writes it as PDF, PNG, SVG, JPEG, TIFF or WebP.
+
+    Raises:
+        ResultsError: The directory has no results, or no run has finished.
+        OutputError: There is no such figure, point, name of a label, axis or font.
+    """
+    from .errors import OutputError
+    from .figures import one
+    from .figures.options import FONT, FONT_SIZE, Options
+    from .figures.paper import WIDTHS
+    from .results import Results
+
+    opened = results if isinstance(results, Results) else Results(results)
+    inches = WIDTHS.get(width, 0.0) if isinstance(width, str) else width
+    if inches is not None and not 1.5 <= inches <= 40:
+        raise OutputError(f"width is 1.5 to 40 inches, `column` (3.5) or `text` (7.16), not `{width}`")
+    options = Options(log_x, log_y, ccdf, labels or {}, font or FONT, FONT_SIZE if font_size is None else font_size)
+    return one(opened, name, at=at, width=inches, options=options)

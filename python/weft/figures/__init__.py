@@ -22,7 +22,9 @@ from ..metrics import METRICS
 from ..palette import Style, styles
 from ..results import Results
 from . import collectives, fabric, paper, ranks
-from .figure import Drawn, Measure
+from .figure import Drawn, Measure, Toggle
+from .image import Drawing, require
+from .options import Options
 from .registry import FIGURES
 
 _MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
@@ -37,7 +39,8 @@ class _Figure:
     point: str
     """End of the file's name where there are several points."""
     draw: Callable[..., str]
-    """Draws it with a `width` in inches, as SVG."""
+    """Draws it with a `width` in inches and `options`, as SVG."""
+    toggles: Sequence[Toggle] = ()
 
     @property
     def stem(self) -> str:
@@ -72,12 +75,8 @@ def write(
     """
     content = Content(results, baseline)
     figures = list(_figures(content))
-    known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:
-        if name in _MEANS and name not in known and (why := content.summary.without_means()):
-            raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
-        if name not in known:
-            raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
+        _named(name, figures, content)
     folder = Path(out) if out is not None else results.place("figures")
     files: list[Path] = []
     chosen = [figure for figure in figures if not only or figure.name in only or figure.stem in only]
@@ -87,13 +86,61 @@ def write(
     return files
 
 
+def one(
+    results: Results,
+    name: str,
+    *,
+    at: str | Mapping[str, Any] | None = None,
+    width: float | None = None,
+    options: Options | None = None,
+) -> Drawing:
+    """Draw one figure; the arguments are those of `weft.figure`.
+
+    Raises:
+        ResultsError: No run has finished.
+        OutputError: There is no such figure or point, or the figure cannot have these options.
+    """
+    content, options = Content(results, None), options or Options()
+    require(options.font)
+    found = _named(name, list(_figures(content, options)), content)
+    if len(found) > 1 and at is not None:
+        point = slug(_point(results, at))
+        found = [figure for figure in found if figure.point == point]
+    if len(found) > 1:
+        listed = "".join(f"\n  at={point!r}" for point in content.points)
+        raise OutputError(f"`{name}` is a figure for each point of the sweep: choose one with{listed}")
+    [figure] = found
+    options.check(name, figure.toggles)
+    return Drawing(figure.stem, figure.draw(width=width, options=options))
+
+
+def _point(results: Results, at: str | Mapping[str, Any]) -> str:
+    """The point with this text or with these values of swept keys."""
+    for run in results.finished:
+        if at == run.point or at == run.dimensions:
+            return run.point
+    listed = ", ".join(repr(point) for point in results.points)
+    raise OutputError(f"there is no point {at!r}: choose from {listed}")
+
+
+def _named(name: str, figures: Sequence[_Figure], content: Content) -> list[_Figure]:
+    """The figures of this name, at all points or at the one in the name."""
+    found = [figure for figure in figures if name in (figure.name, figure.stem)]
+    if not found and name in _MEANS and (why := content.summary.without_means()):
+        raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
+    if not found:
+        raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
+    return found
+
+
 def missing(results: Results) -> list[str]:
     """Why there are no figures of means, one sentence and the reasons; empty if there are any, or no flows."""
     return Content(results, None).summary.without_means()
 
 
-def _figures(content: Content) -> Iterator[_Figure]:
-    """The figures for which there is data; nothing is drawn yet."""
+def _figures(content: Content, options: Options | None = None) -> Iterator[_Figure]:
+    """The figures for which there is data, with the axes of the options; nothing is drawn yet."""
+    options = options or Options()
     results = content.results
     names = [visible(scheme) for scheme in content.schemes]
     left_out = content.summary.unsteady()
@@ -107,12 +154,13 @@ def _figures(content: Content) -> Iterator[_Figure]:
     for figure in FIGURES:
         for measure in figure.known(content):
             if measure.file:
-                spec = figure.spec(Drawn(content, names, frozenset(), measure))
+                spec = figure.spec(Drawn(content, names, options.on(figure), measure))
                 data = {"intervals": _means(content, measure)}
-                yield _Figure(measure.file, "", partial(paper.drawn, spec, data, _looks(content, names), notes=said))
+                draw = partial(paper.drawn, spec, data, _looks(content, names), notes=said)
+                yield _Figure(measure.file, "", draw, figure.toggles)
     for metric, file in _RANKED.items():
         if ranks.by_class(content, metric):
-            yield _Figure(f"ranks-{file}", "", partial(ranks.draw, content, metric))
+            yield _Figure(f"ranks-{file}", "", partial(ranks.draw, content, metric), ())
     of_points = [figure for figure in FIGURES if figure.file]
     tables = {figure.file: figure.data(content) for figure in of_points}
     for point in content.points:
@@ -121,9 +169,9 @@ def _figures(content: Content) -> Iterator[_Figure]:
             labels = content.labels(point)
             data = {name: _rows(table, point, labels) for name, table in tables[figure.file].items()}
             if any(data.values()):
-                spec = figure.spec(Drawn(content, list(labels.values()), figure.pressed))
+                spec = figure.spec(Drawn(content, list(labels.values()), options.on(figure)))
                 looks = _looks(content, list(labels.values()))
-                yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks))
+                yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks), figure.toggles)
         yield _Figure("fabric", end, partial(fabric.draw, content, point))
 
 

@@ -5,19 +5,21 @@ import polars as pl
 from .. import drawing, extracts
 from ..content import Content
 from . import paper
+from .options import Options
 
 
-def draw(content: Content, point: str, *, width: float | None = None) -> str:
+def draw(content: Content, point: str, *, width: float | None = None, options: Options | None = None) -> str:
     """The drawings of all schemes at a point as one SVG, with their colour scale."""
     use = extracts.link_use(content.results).filter(pl.col("point") == point)
+    options = options or Options()
     panels = {}
     for scheme, name in content.labels(point).items():
         part = use.filter(pl.col("scheme") == scheme)
         share = {(a, b): used for a, b, used in part.select("from", "to", "utilisation").iter_rows()}
-        panels[name] = drawing.draw(
+        panels[options.label(name)] = drawing.draw(
             content.fabric, [share.get((link.source, link.target)) or 0.0 for link in content.fabric.links], small=True
         )
-    return paper.side_by_side(panels, _SCALE, width=width)
+    return paper.side_by_side(panels, _SCALE, width=width, font=options.font)
 
 
 _STOPS = "".join(f'<stop offset="{at / 10}" stop-color="{drawing.shade(at / 10)}"/>' for at in range(11))

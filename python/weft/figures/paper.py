@@ -15,13 +15,13 @@ from ..files import write_bytes
 from ..markup import escape
 from ..palette import Style
 from .layers import Spec
+from .options import FONT, Options, resized
 from .style import HATCHES, config
 
 FORMATS = ("pdf", "png", "svg", "jpg", "tif", "webp")
 """File types of figures."""
 WIDTHS = {"column": 3.5, "text": 7.16}
 """Widths in inches of a column and of the text in two-column papers (IEEE)."""
-FONT = "Liberation Sans"
 COLORS = {"ink": "#1c242c", "soft": "#44505c", "grid": "#e3e8ec", "edge": "#66727e"}
 _PER_INCH, _POINTS, _DOTS = 96, 72, 200
 _TILE = 16 * _PER_INCH / _DOTS
@@ -98,11 +98,14 @@ def drawn(
     *,
     notes: Sequence[str] = (),
     width: float | None = None,
+    options: Options | None = None,
 ) -> str:
     """The SVG of a specification from `layers`, with data sets, the styles of the legend's names, and lines below it.
 
     Its `width` is in inches; None: as wide as its panels need.
     """
+    options = options or Options()
+    spec, rows, looks = options.relabelled(spec, rows, looks)
     panels = spec["concat"] if "concat" in spec else [spec["spec"]]
     across = spec["columns"] if "columns" in spec else len(spec["facet"]["column"]["sort"])
     room = 0.0 if width is None else width * _PER_INCH
@@ -113,16 +116,17 @@ def drawn(
         panels = [one | {"width": each, "height": round(one["height"] * low)} for one in panels]
     wide = room or across * (panels[0]["width"] + 70)
     for _ in range(3):
-        svg = _svg(_finished(spec, panels, across, rows, looks, notes, wide))
+        svg = _svg(_finished(spec, panels, across, rows, looks, notes, wide, options))
         if not room or abs(room - _size(svg)[0]) < 0.5:
             break
         more = (room - _size(svg)[0]) / across
         panels = [one | {"width": max(20, one["width"] + more)} for one in panels]
     found, high = _size(svg)
     room = room or found
-    # The last tenths of a pixel, by which labels differ.
+    # Labels may need more than the room, by tenths of a pixel or, with a large font, by more: all becomes smaller.
+    part = min(1.0, room / found)
     attributes = (
-        f'width="{room / _PER_INCH * _POINTS:g}pt" height="{high / _PER_INCH * _POINTS:g}pt" '
+        f'width="{room / _PER_INCH * _POINTS:g}pt" height="{high * part / _PER_INCH * _POINTS:g}pt" '
         f'viewBox="0 0 {max(room, found):g} {high:g}"'
     )
     return _SIZE.sub(rf"<svg\1 {attributes}>{_patterns(looks, svg)}", svg, count=1)
@@ -136,14 +140,15 @@ def _finished(
     looks: Mapping[str, Style],
     notes: Sequence[str],
     wide: float,
+    options: Options,
 ) -> Spec:
     """The specification with its panels, data and style, without the layers that only a page needs."""
     shown = [one | {"layer": [layer for layer in one["layer"] if not _of_page(layer)]} for one in panels]
-    entries = max((len(name) for name in looks), default=1) * _LETTER + _ENTRY
+    entries = max((len(name) for name in looks), default=1) * _LETTER * options.scale + _ENTRY
     more: dict[str, Any] = {
         "aria": False,
         "background": "white",
-        "font": FONT,
+        "font": options.font,
         "padding": 4,
         "legend": {
             "orient": "top",
@@ -157,7 +162,7 @@ def _finished(
             "symbolStrokeWidth": 1.8,
         },
     }
-    bottom = {"text": list(notes), "orient": "bottom", "fontSize": 7, "anchor": "start", "limit": wide}
+    bottom = {"text": list(notes), "orient": "bottom", "fontSize": 7 * options.scale, "anchor": "start", "limit": wide}
     more["style"] = {"band": {"opacity": 0.2}}
     for side in ("header", "title"):
         more[side] = {"labelFontWeight" if side == "header" else "fontWeight": "normal"}
@@ -169,7 +174,7 @@ def _finished(
         **({"concat": shown} if "concat" in spec else {"spec": shown[0]}),
         **({"columns": across} if "columns" in spec else {}),
         **({"title": bottom} if notes else {}),
-        "config": config(tones, list(looks.values()), **more),
+        "config": resized(config(tones, list(looks.values()), **more), options.scale),
         "datasets": {name: list(some) for name, some in rows.items()},
     }
 
@@ -207,7 +212,7 @@ def _patterns(looks: Mapping[str, Style], svg: str) -> str:
     return f"<defs>{parts}</defs>"
 
 
-def side_by_side(panels: Mapping[str, str], below: str, *, width: float | None) -> str:
+def side_by_side(panels: Mapping[str, str], below: str, *, width: float | None, font: str = FONT) -> str:
     """Drawings (SVG elements with a `viewBox`) by title, at most three in a row, and a last row of height 40.
 
     `below` is the last row for a width of 480; `width` is in inches, by default 3.4 for each column.
@@ -232,6 +237,6 @@ def side_by_side(panels: Mapping[str, str], below: str, *, width: float | None) 
     high = top + 40
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{room / _PER_INCH * _POINTS:g}pt" '
-        f'height="{high / _PER_INCH * _POINTS:g}pt" viewBox="0 0 {room:g} {high:g}" font-family="{FONT}" '
+        f'height="{high / _PER_INCH * _POINTS:g}pt" viewBox="0 0 {room:g} {high:g}" font-family="{font}" '
         f'fill="{COLORS["ink"]}"><rect width="{room:g}" height="{high:g}" fill="white"/>{"".join(parts)}</svg>'
     )
