@@ -7,6 +7,7 @@ The layout of the directory and the meaning of every column are in ``docs/result
 from collections.abc import Sequence
 
 import polars as pl
+from polars import selectors as cs
 
 from . import query
 from .comparison import Comparison, compared
@@ -56,7 +57,8 @@ class Results(Runs):
 
     def scan_flows(self, *, measured: bool = True) -> pl.LazyFrame:
         """`flows` as a lazy frame, for results that do not fit into memory."""
-        frame = self.scan(FLOWS).with_columns(pl.col("src", "dst", "class").cast(pl.String))
+        texts = cs.by_name("src", "dst", "class", "path", require_all=False)
+        frame = self.scan(FLOWS).with_columns(texts.cast(pl.String))
         if measured:
             frame = frame.filter(pl.col("measured"))
         return frame.with_columns(value.alias(name) for name, value in DERIVED.items())
