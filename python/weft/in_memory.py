@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import tomllib
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -120,7 +121,7 @@ def run(
             given = _on(given, fabric, folder.path)
         for text in dict.fromkeys(given.check()[1]):
             warnings.warn(text.replace(f"`{folder.path / GRAPH}`", "the graph"), stacklevel=2)
-        shown = bar(Path(given.name).stem) if progress is True else nullcontext(progress or None)
+        shown = bar(_title(given)) if progress is True else nullcontext(progress or None)
         numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
         with shown as feed:
             given.run(folder.path / "results", jobs=jobs, threads=threads, seeds=numbers, progress=feed)
@@ -147,6 +148,11 @@ def as_scenario(given: Given) -> Scenario:
     raise ScenarioError(
         f"a scenario is a Scenario, TOML text, a dictionary or the path of a file, not a {type(given).__name__}"
     )
+
+
+def _title(scenario: Scenario) -> str:
+    """The name of a scenario that is valid."""
+    return str(tomllib.loads(scenario.text).get("name") or Path(scenario.name).stem)
 
 
 def _on(scenario: Scenario, fabric: Other, folder: Path) -> Scenario:
