@@ -81,7 +81,7 @@ def test_axes_are_logarithmic_as_asked_for(small, drawn, log_x, log_y):
 
 
 def test_a_figure_with_wide_texts_has_no_margins(small):
-    svg = figure(small, "fct-mean", width=1.5, labels={"y": "a very long title of an axis " * 4}).svg
+    svg = figure(small, "fct-cdf", width=1.5, labels={"x": "a very long title of an axis " * 4}).svg
     size = r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt" viewBox="0 0 ([\d.]+) ([\d.]+)'
     wide, high, *box = map(float, re.search(size, svg).groups())
     assert wide == 108
