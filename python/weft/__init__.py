@@ -1,11 +1,11 @@
 """Weft: a packet-level simulator for data-centre networks that compares path-selection schemes.
 
     >>> import weft
-    >>> results = weft.Scenario.from_file("scenario.toml").run("results/mine")
-    >>> results.summary(baseline="ecmp")
+    >>> results = weft.run("scenario.toml")
+    >>> results.compare(baseline="ecmp")
 
-`Scenario` runs simulations, `Results` reads their output as Polars frames, `fabric` reads a fabric; `report` and `plot`
-draw figures. `docs/python.md` is a walk-through.
+`run` simulates in memory, `Scenario.run` into a directory, `Results` reads the output as Polars frames. `fabric` reads
+a file or a graph. `figure` draws one figure, `plot` and `report` write all. `docs/python.md` is a walk-through.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
                 yield _Figure(measure.file, "", draw, figure.toggles)
     for metric, file in _RANKED.items():
         if ranks.by_class(content, metric):
-            yield _Figure(f"ranks-{file}", "", partial(ranks.draw, content, metric), ())
+            yield _Figure(f"ranks-{file}", "", partial(ranks.draw, content, metric))
     of_points = [figure for figure in FIGURES if figure.file]
     tables = {figure.file: figure.data(content) for figure in of_points}
     for point in content.points:

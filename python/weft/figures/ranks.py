@@ -5,7 +5,7 @@ members that differs from one of them) has a dot at each member. The page and fi
 style sheet replaces its colours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..content import Content
@@ -14,6 +14,7 @@ from ..metrics import Metric
 from ..palette import Style, styles
 from ..scheme_ranks import Ranking
 from . import paper
+from .options import Options
 
 _AXIS, _ROW, _LANE = 30, 20, 9
 """Height of the axis, and distances of names and of bars, in pixels."""
@@ -54,10 +55,10 @@ class Diagram:
     width: float
 
 
-def diagram(ranking: Ranking, looks: Mapping[str, Style]) -> Diagram:
-    """A ranking, with the styles of its schemes."""
+def diagram(ranking: Ranking, looks: Mapping[str, Style], label: Callable[[str], str] = str) -> Diagram:
+    """A ranking, with the styles of its schemes and their labels."""
     ranks, schemes, bars = ranking.contest.ranks, ranking.schemes, _bars(ranking)
-    name = max(min(len(scheme), _LONGEST) for scheme in schemes) * _LETTER
+    name = max(min(len(label(scheme)), _LONGEST) for scheme in schemes) * _LETTER
     left = name + _RANK + 16
     width = 2 * left + _ACROSS
     last = len(schemes)
@@ -71,7 +72,7 @@ def diagram(ranking: Ranking, looks: Mapping[str, Style]) -> Diagram:
     for at, scheme in enumerate(schemes):
         own = at < half
         y = top + _ROW * (at if own else last - 1 - at)
-        parts.append(_stem(scheme, ranks[scheme], x[scheme], y, left - 8 if own else left + _ACROSS + 8, own=own))
+        parts.append(_stem(label(scheme), ranks[scheme], x[scheme], y, left - 8 if own else left + _ACROSS + 8, own=own))
     parts += [_drawn(bar, schemes, x) for bar in bars]
     parts += [_dot(x[scheme], looks[scheme]) for scheme in schemes]
     high = top + _ROW * (half - 1) + 10
@@ -134,17 +135,18 @@ def _dot(x: float, look: Style) -> str:
     )
 
 
-def by_class(content: Content, metric: Metric) -> dict[str, Diagram]:
+def by_class(content: Content, metric: Metric, label: Callable[[str], str] = str) -> dict[str, Diagram]:
     """The diagrams of a metric by class; empty if the schemes cannot be ranked."""
     looks = styles(content.schemes)
     rankings = () if content.ranks is None else content.ranks.rankings
     found = [one for one in rankings if one.metric == metric and len(one.schemes) > 1]
-    return {str(one.group["class"]): diagram(one, looks) for one in found}
+    return {label(str(one.group["class"])): diagram(one, looks, label) for one in found}
 
 
-def draw(content: Content, metric: Metric, *, width: float | None = None) -> str:
+def draw(content: Content, metric: Metric, *, width: float | None = None, options: Options | None = None) -> str:
     """The diagrams of a metric as one SVG."""
-    panels = {name: found.svg for name, found in by_class(content, metric).items()}
+    options = options or Options()
+    panels = {name: found.svg for name, found in by_class(content, metric, options.label).items()}
     lines = (
         f"mean rank by {metric.title}, 1 is the best; a bar joins schemes",
         "that cannot be told apart at 5 % (paired t test over seeds, Holm)",
@@ -153,4 +155,4 @@ def draw(content: Content, metric: Metric, *, width: float | None = None) -> str
         f'<text x="240" y="{14 + 13 * at}" font-size="10" text-anchor="middle">{escape(line)}</text>'
         for at, line in enumerate(lines)
     )
-    return paper.side_by_side(panels, below, width=width)
+    return paper.side_by_side(panels, below, width=width, font=options.font)
