@@ -122,6 +122,8 @@ def run(
         for text in dict.fromkeys(given.check()[1]):
             warnings.warn(text.replace(f"`{folder.path / GRAPH}`", "the graph"), stacklevel=2)
         shown = bar(_title(given)) if progress is True else nullcontext(progress or None)
+        if isinstance(seeds, int) and seeds < 1:
+            raise ScenarioError(f"`seeds` is {seeds}: give a list, or the number N for the seeds 1 to N")
         numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
         with shown as feed:
             given.run(folder.path / "results", jobs=jobs, threads=threads, seeds=numbers, progress=feed)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _weft, toml_text
-from .errors import OutputError
+from .errors import OutputError, ScenarioError
 from .labels import plural
 from .markup import escape
 from .user_files import read_text
@@ -222,6 +222,10 @@ class Scenario:
                 raise OutputError("frames cannot be captured on a cluster: capture them in runs of this machine")
             return cluster.execute(self, out, jobs=jobs, seeds=seeds, progress=progress)
         refuse_file(Path(out))
+        for name, least, numbers in (("jobs", 1, [jobs]), ("threads", 1, [threads]), ("seeds", 0, seeds or ())):
+            for number in numbers:
+                if number is not None and number < least:
+                    raise ScenarioError(f"`{name}` is {number}: give whole numbers from {least} on")
         wanted = capture or Capture()
 
         def forward(event: str) -> None:

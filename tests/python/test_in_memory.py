@@ -116,6 +116,21 @@ def test_a_scenario_that_is_wrong_leaves_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"jobs": 0}, "`jobs` is 0: give whole numbers from 1 on"),
+        ({"threads": -1}, "`threads` is -1: give whole numbers from 1 on"),
+        ({"seeds": 0}, "`seeds` is 0: give a list, or the number N"),
+        ({"seeds": [1, -2]}, "`seeds` is -2: give whole numbers from 0 on"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused(arguments, message, temporary):
+    with pytest.raises(weft.ScenarioError, match=message):
+        weft.run(TINY, **arguments)
+    assert list(temporary.iterdir()) == []
+
+
 def test_progress_may_be_a_function():
     events = []
     weft.run(TINY, jobs=1, seeds=1, progress=events.append)
