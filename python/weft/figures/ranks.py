@@ -72,7 +72,9 @@ def diagram(ranking: Ranking, looks: Mapping[str, Style], label: Callable[[str],
     for at, scheme in enumerate(schemes):
         own = at < half
         y = top + _ROW * (at if own else last - 1 - at)
-        parts.append(_stem(label(scheme), ranks[scheme], x[scheme], y, left - 8 if own else left + _ACROSS + 8, own=own))
+        parts.append(
+            _stem(label(scheme), ranks[scheme], x[scheme], y, left - 8 if own else left + _ACROSS + 8, own=own)
+        )
     parts += [_drawn(bar, schemes, x) for bar in bars]
     parts += [_dot(x[scheme], looks[scheme]) for scheme in schemes]
     high = top + _ROW * (half - 1) + 10
