@@ -4,13 +4,16 @@ The layout of the directory and the meaning of every column are in ``docs/result
 `weft.summary`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars import selectors as cs
 
 from . import query
 from .comparison import Comparison, compared
+from .explanation import Explanation, explain
 from .html_table import facts
 from .labels import short_key, show
 from .one_run import FLOWS, SERIES
@@ -145,6 +148,31 @@ class Results(Runs):
             ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
         """
         return ranked(self, by=by, metrics=metrics, baseline=baseline).frame()
+
+    def why(
+        self,
+        flow: int,
+        *,
+        scheme: str | None = None,
+        seed: int | None = None,
+        at: Mapping[str, Any] | None = None,
+        scenario: str | Path | None = None,
+    ) -> Explanation:
+        """The causes of a flow's completion time, from a repeated run; see ``docs/why.md``.
+
+        Args:
+            flow: The number of the flow, as in `flows`.
+            scheme: The scheme of the run; default the first.
+            seed: Its seed; default the first.
+            at: Values of swept keys of the run, such as ``{"traffic.load": 0.4}``; default the first.
+            scenario: The scenario's file, if it names other files such as a fabric.
+
+        Raises:
+            ResultsError: No run matches, or it cannot be simulated again.
+            ScenarioError: There is no such flow, or it has no explanation.
+        """
+        run = self.matching(scheme, seed, at or {})[0]
+        return explain(self, run, [flow], scenario=scenario)[0]
 
     def query(self, sql: str) -> pl.DataFrame:
         """The answer to an SQL query over the views `flows`, `series` and `runs`; needs DuckDB.

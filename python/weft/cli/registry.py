@@ -38,6 +38,7 @@ ENTRIES = {
     "summary": Entry(_LOOK, "show", "summary"),
     "report": Entry(_LOOK, "show", "report"),
     "plot": Entry(_LOOK, "show", "plot"),
+    "why": Entry(_LOOK, "why", "why"),
     "query": Entry(_LOOK, "query", "query"),
     "export": Entry(_LOOK, "export", "export"),
     "fabric": Entry(_LIST, "fabric", "fabric"),

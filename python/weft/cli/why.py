@@ -1,0 +1,162 @@
+"""`weft why`: the causes of a flow's completion time."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .. import quantity
+from ..errors import ResultsError
+from ..labels import visible
+from . import shell
+from .columns import in_parts
+from .live import announced
+from .show import ResultDir
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..explanation import Explanation
+    from ..one_run import Run
+    from ..results import Results
+
+_ROWS = 12
+"""Number of causes shown; the rest is one row."""
+
+
+@shell.guarded
+def why(
+    directory: ResultDir,
+    flow: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Number of the flow in flows.parquet (default: the slowest one)."),
+    ] = None,
+    scheme: Annotated[str | None, typer.Option(metavar="SCHEME", help="Only the run of this scheme.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="S", help="Seed of the run (default: the first).")] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A swept key's value of the run; may be repeated."),
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The scenario file, if it names other files such as a fabric."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the parts of the time as JSON, in order.")] = False,
+) -> None:
+    """Explain a flow's completion time: queues, losses, timeouts, its host, and the links to blame.
+
+    Simulates the run again and follows the chain of packets that led to the flow's last byte. The parts add up to the
+    completion time. With --flow, the flow is explained under every scheme. Without, the flow with the largest slowdown
+    is explained.
+
+    [bold]Examples[/bold]
+
+      weft why results/quickstart
+      weft why results/quickstart --flow 12
+      weft why results/mine --flow 12 --scheme ecmp --seed 3 --set traffic.load=0.6
+      weft why results/mine --flow 12 --json | jq '.[0].sums'
+    """
+    from ..explanation import explain
+    from ..results import Results
+
+    results = Results(directory)
+    runs = results.matching(scheme, seed, dict(map(_assigned, sets or [])))
+    if flow is None:
+        run, flow = _slowest(results, runs)
+        runs = [run]
+    else:
+        runs = [run for run in runs if (run.point, run.seed) == (runs[0].point, runs[0].seed)]
+    found = []
+    for run in runs:
+        with announced(f"Simulating {run.label}, seed {run.seed}, again ..."):
+            found += explain(results, run, [flow], scenario=scenario)
+    if as_json:
+        shell.print_json([{"run": one.run.id, "scheme": one.run.scheme, **one.data} for one in found], indent=2)
+        return
+    _print(found)
+
+
+def _assigned(change: str) -> tuple[str, Any]:
+    key, equals, text = (part.strip() for part in change.partition("="))
+    if not (key and equals and text):
+        raise shell.fail(f"--set takes KEY=VALUE, not `{change}`", "write, for instance, --set traffic.load=0.6")
+    try:
+        return key, json.loads(text)
+    except ValueError:
+        return key, text
+
+
+def _slowest(results: Results, runs: Sequence[Run]) -> tuple[Run, int]:
+    """The flow with the largest slowdown in the measurement window of these runs."""
+    import polars as pl
+
+    flows = results.only([run.id for run in runs]).scan_flows().filter(pl.col("slowdown").is_not_null())
+    found = (
+        flows.sort("slowdown", "run", "flow", descending=[True, False, False]).select("run", "flow").head(1).collect()
+    )
+    if found.is_empty():
+        raise ResultsError("no flow of the measurement window has finished", "name one: --flow N")
+    run, flow = found.row(0)
+    return next(one for one in runs if one.id == str(run)), int(flow)
+
+
+def _print(found: Sequence[Explanation]) -> None:
+    first = found[0]
+    data = first.data
+    where = f", {first.run.point}" if first.run.point else ""
+    shell.out.print(
+        Text(
+            f"Flow {first.flow} from {visible(data['src'])} to {visible(data['dst'])}, {quantity.size(data['bytes'])}, "
+            f"{data['class']}: seed {first.run.seed}{visible(where)}"
+        )
+    )
+    shell.out.print()
+    for table in in_parts(shell.out, found, partial(_table, found)):
+        shell.out.print(table)
+        shell.out.print()
+    for one in found:
+        lead = f"{visible(one.run.scheme)}: " if len(found) > 1 else ""
+        shell.out.print(Text(lead + one.sentence()), soft_wrap=True)
+
+
+def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
+    """The times of some of the explanations; all decide on the rows."""
+    most: dict[tuple[str, str], float] = {}
+    for one in found:
+        for cause in one.causes:
+            key = (cause.name, cause.link or "")
+            most[key] = max(most.get(key, 0.0), cause.share)
+    keys = sorted(most, key=lambda key: (-most[key], key))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("Cause", no_wrap=True)
+    table.add_column("Link", no_wrap=True)
+    for one in shown:
+        table.add_column(visible(one.run.scheme), justify="right", no_wrap=True)
+    rows = [(name, visible(link), [(name, link)]) for name, link in keys[:_ROWS]]
+    if keys[_ROWS:]:
+        rows.append((f"{len(keys) - _ROWS} others", "", keys[_ROWS:]))
+    for name, link, of in rows:
+        cells = [_cell(one, of) for one in shown]
+        if any(cells):
+            table.add_row(name, link, *cells)
+    table.add_row("all", "", *(_total(one) for one in shown), style="bold")
+    return table
+
+
+def _cell(one: Explanation, keys: Sequence[tuple[str, str]]) -> str:
+    seconds = sum(cause.seconds for cause in one.causes if (cause.name, cause.link or "") in keys)
+    share = seconds / one.seconds if one.seconds else 0.0
+    return f"{quantity.seconds(seconds)} {share:6.1%}" if seconds else ""
+
+
+def _total(one: Explanation) -> str:
+    if not one.is_finished:
+        return f"{quantity.seconds(one.seconds)}, unfinished"
+    slowdown = "" if one.slowdown is None else f", slowdown {quantity.digits(one.slowdown)}"
+    return f"{quantity.seconds(one.seconds)}{slowdown}"

@@ -1,0 +1,121 @@
+"""`weft why` and `Results.why`: the causes of a flow's completion time."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from weft import Results, ResultsError, Scenario, ScenarioError
+
+LOADED = """
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 4
+rate = "1 Gbps"
+queue = "20 packets"
+
+[traffic]
+sizes = "web-search"
+clamp = "300 kB"
+load = 0.9
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "20 ms"
+seeds = 2
+
+[sweep]
+"scheme.name" = ["ecmp", "spray"]
+"traffic.load" = [0.3, 0.9]
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(made_once) -> Results:
+    return Results(made_once("why", lambda out: Scenario.from_text(LOADED).run(out)))
+
+
+def test_the_causes_of_a_flow_add_up_to_its_time_under_every_scheme(loaded, weft):
+    flows = loaded.flows(measured=False).filter(pl.col("seed") == 2, pl.col("traffic_load") == 0.9)
+    of_each = {(row["scheme"], row["flow"]): row for row in flows.iter_rows(named=True)}
+    slow = flows.filter(pl.col("scheme") == "ecmp").sort("slowdown", descending=True, nulls_last=True)["flow"][0]
+    answer = weft("why", loaded.path, "--flow", slow, "--seed", 2, "--set", "traffic.load=0.9", "--json")
+    found = json.loads(answer.output)
+    assert [one["scheme"] for one in found] == ["ecmp", "spray"]
+    for one in found:
+        row = of_each[one["scheme"], slow]
+        assert (one["src"], one["dst"], one["bytes"]) == (row["src"], row["dst"], row["bytes"])
+        assert sum(cause["ps"] for cause in one["sums"]) == one["fct_ps"] == row["fct_ps"]
+        assert one["run"] == row["run"]
+    table = weft("why", loaded.path, "--flow", slow, "--seed", 2, "--set", "traffic.load=0.9").output
+    assert re.search(r"queueing +[lhs]\d->", table), table
+    assert re.search(r"^all +.*slowdown.*slowdown", table, re.M), table
+    assert table.count(" % of the flow's time.") == 2
+
+
+def test_without_a_number_the_slowest_flow_of_the_chosen_runs_is_explained(loaded, weft):
+    found = json.loads(weft("why", loaded.path, "--scheme", "spray", "--json").output)
+    flows = loaded.flows().filter(pl.col("scheme") == "spray").sort("slowdown", descending=True, nulls_last=True)
+    assert (found[0]["run"], found[0]["flow"]) == flows.select("run", "flow").row(0)
+
+
+def test_python_has_the_causes_as_a_frame(loaded):
+    one = loaded.why(3, scheme="spray", seed=2, at={"traffic.load": 0.9})
+    assert (one.run.scheme, one.run.seed, one.flow) == ("spray", 2, 3)
+    frame = one.frame()
+    assert frame.columns == ["cause", "link", "time_s", "share"]
+    assert frame["time_s"].sum() == pytest.approx(one.seconds) and frame["share"].sum() == pytest.approx(1.0)
+    stored = loaded.flows(measured=False).filter(run=one.run.id, flow=3)
+    assert one.slowdown == pytest.approx(stored["slowdown"][0])
+    assert one.sentence().endswith(".")
+
+
+def test_what_cannot_be_explained_is_named(loaded, weft, tmp_path):
+    def refused(*arguments: object) -> str:
+        answer = weft("why", loaded.path, *arguments)
+        assert answer.exit_code == 2
+        return answer.output
+
+    assert "there is no flow 99999: flows are numbered 0 to " in refused("--flow", 99999)
+    assert "no scheme `conga`" in refused("--scheme", "conga")
+    assert "it has the seeds 1, 2 of ecmp" in refused("--seed", 9)
+    assert "does not sweep `fabric.rate`: it sweeps scheme.name, traffic.load" in refused("--set", "fabric.rate=1")
+    assert "--set takes KEY=VALUE, not `load`" in refused("--set", "load")
+    other = tmp_path / "other.toml"
+    other.write_text(LOADED + "\n")
+    assert "its text is another" in refused("--flow", 1, "--scenario", other)
+    with pytest.raises(ScenarioError, match="there is no flow 99999"):
+        loaded.why(99999)
+
+
+def test_results_with_other_files_need_the_scenario(weft, tmp_path):
+    (tmp_path / "flows.csv").write_text("start_s,src,dst,bytes\n0,h0,h4,20000\n0.000005,h1,h4,20000\n")
+    text = LOADED.replace('sizes = "web-search"\nclamp = "300 kB"\nload = 0.9', 'trace = "flows.csv"')
+    text = text.replace('"traffic.load" = [0.3, 0.9]\n', "")
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text(text)
+    results = Scenario.from_file(scenario).run(tmp_path / "results")
+    with pytest.raises(ResultsError, match=r"names other files: flows\.csv"):
+        results.why(1)
+    one = results.why(1, scenario=scenario)
+    assert one.blame is not None and one.data["dst"] == "h4"
+
+
+def test_results_that_another_version_would_not_give_are_refused(loaded, tmp_path):
+
+    copy = Path(shutil.copytree(loaded.path, tmp_path / "copy"))
+    run = Results(copy).finished[0]
+    file = run.path / "flows.parquet"
+    rows = pl.read_parquet(file)
+    rows.with_columns(end_ps=pl.col("end_ps") + 1).write_parquet(file)
+    with pytest.raises(ResultsError, match="takes another time when its run is simulated again"):
+        Results(copy).why(3, scheme=run.scheme, seed=run.seed)
