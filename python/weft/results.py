@@ -21,6 +21,7 @@ from .rows import DERIVED
 from .runs import IDENTITY, Runs
 from .scheme_pairs import all_pairs
 from .scheme_ranks import ranked
+from .selection import matching
 
 
 class Results(Runs):
@@ -171,7 +172,7 @@ class Results(Runs):
             ResultsError: No run matches, or it cannot be simulated again.
             ScenarioError: There is no such flow, or it has no explanation.
         """
-        run = self.matching(scheme, seed, at or {})[0]
+        run = matching(self, scheme, seed, at or {})[0]
         return explain(self, run, [flow], scenario=scenario)[0]
 
     def query(self, sql: str) -> pl.DataFrame:

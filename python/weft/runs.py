@@ -6,7 +6,7 @@ Polars is imported where it is used: the table after `weft run` needs none of it
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -154,31 +154,6 @@ class Runs:
         values = self.comparable_values
         also = f", or a value of a swept key: {', '.join(values)}" if values else ""
         raise ResultsError(f"no scheme `{baseline}` in {self.where}: choose from {', '.join(self.schemes)}{also}")
-
-    def matching(self, scheme: str | None, seed: int | None, at: Mapping[str, Any]) -> list[Run]:
-        """The finished runs of a scheme, a seed and values of swept keys; None: any.
-
-        Raises `ResultsError`, with those that exist, if there are none.
-        """
-        label = None if scheme is None else self.labelled(scheme)
-        runs = self.at_least_one()
-        swept = sorted({key for run in runs for key in run.overrides})
-        for key in at:
-            if key not in swept:
-                known = f": it sweeps {', '.join(swept)}" if swept else ""
-                raise ResultsError(f"{self.where} does not sweep `{key}`{known}")
-        found = [
-            run
-            for run in runs
-            if label in (None, run.scheme)
-            and seed in (None, run.seed)
-            and all(show(run.overrides.get(key)) == show(value) for key, value in at.items())
-        ]
-        if not found:
-            seeds = ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))
-            labels = ", ".join(dict.fromkeys(run.label for run in runs))
-            raise ResultsError(f"no finished run in {self.where} matches: it has the seeds {seeds} of {labels}")
-        return found
 
     @property
     def comparable_values(self) -> list[str]:

@@ -64,9 +64,10 @@ def why(
     """
     from ..explanation import explain
     from ..results import Results
+    from ..selection import matching
 
     results = Results(directory)
-    runs = results.matching(scheme, seed, dict(map(_assigned, sets or [])))
+    runs = matching(results, scheme, seed, dict(map(_assigned, sets or [])))
     if flow is None:
         run, flow = _slowest(results, runs)
         runs = [run]
