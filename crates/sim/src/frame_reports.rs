@@ -7,6 +7,7 @@ use crate::journal::{News, Reported};
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::shown::shown;
+use crate::trace::TraceEvent;
 
 /// Tells of an exploration that a rewritten frame begins or ends.
 pub fn report_rewriting(node: NodeId, packet: PacketId, rewrite: Rewrite, net: &mut Network<'_>) {
@@ -31,6 +32,9 @@ pub fn report_frame(
 ) {
     let Report::Frame(cookie) = report else { return };
     let shown = shown(&net.packets, packet);
+    if held {
+        net.trace(|_| TraceEvent::Parked { frame: packet });
+    }
     let held = held.then(|| net.packets.take(packet));
     net.report(node, News::Reported(Box::new(Reported { ingress, cookie, shown, held })));
 }

@@ -73,6 +73,11 @@ pub enum TraceEvent {
         /// The frame.
         frame: PacketId,
     },
+    /// A switch handed a frame to the controller. If the controller returns it, it is a new frame.
+    Parked {
+        /// The frame.
+        frame: PacketId,
+    },
     /// A host received a frame.
     Delivered {
         /// The frame.

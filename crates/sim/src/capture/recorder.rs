@@ -193,6 +193,7 @@ impl Recorder for Capturing<'_, '_> {
             TraceEvent::Copied { .. }
             | TraceEvent::Consumed { .. }
             | TraceEvent::Delivered { .. }
+            | TraceEvent::Parked { .. }
             | TraceEvent::Waits { .. }
             | TraceEvent::Turn { .. }
             | TraceEvent::Window { .. }

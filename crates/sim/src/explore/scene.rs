@@ -378,7 +378,10 @@ impl Recorder for Follower<'_> {
             TraceEvent::Dropped { frame, reason, .. } => self.ended(time, frame, Fate::Dropped(reason)),
             TraceEvent::Consumed { frame } => self.ended(time, frame, Fate::Consumed),
             TraceEvent::Delivered { frame } => self.ended(time, frame, Fate::Delivered),
-            TraceEvent::Waits { .. } | TraceEvent::Turn { .. } | TraceEvent::Window { .. } => {}
+            TraceEvent::Parked { .. }
+            | TraceEvent::Waits { .. }
+            | TraceEvent::Turn { .. }
+            | TraceEvent::Window { .. } => {}
             TraceEvent::LinkChanged { link, up } => {
                 if up {
                     self.down.remove(&link)

@@ -35,6 +35,8 @@ pub struct Recording<'a> {
     pub records: BTreeMap<FlowNumber, FlowRecord>,
     asked: BTreeSet<FlowNumber>,
     live: HashMap<PacketId, Live>,
+    /// Packets that the controller holds.
+    parked: Vec<Live>,
     /// Since when sources wait, and when their rate lets them send; by flow and line.
     waiting: BTreeMap<(FlowNumber, u32), [Time; 2]>,
     /// Sources whose turn it is at this time, with what they waited for.
@@ -52,6 +54,7 @@ impl<'a> Recording<'a> {
             records: BTreeMap::new(),
             asked: flows.iter().copied().collect(),
             live: HashMap::new(),
+            parked: Vec::new(),
             waiting: BTreeMap::new(),
             turns: BTreeMap::new(),
         }
@@ -63,7 +66,7 @@ impl<'a> Recording<'a> {
         self.connections.get_mut(&live.connection)?.journeys.get_mut(live.journey)
     }
 
-    fn begin(&mut self, time: Time, id: PacketId, seen: &Seen) {
+    fn begin(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen) {
         let Some(flow) = seen.flow else { return };
         let Some(connection) = self.connections.get_mut(&flow) else { return };
         let Some((segment, _)) = seen.segment else { return };
@@ -79,13 +82,26 @@ impl<'a> Recording<'a> {
         let next =
             if matches!(self.plan.transport.protocol, Protocol::Roce(_)) { segment.seq } else { segment.ack };
         let acknowledges = (!is_from_source).then(|| connection.position(seen.subflow, true, next));
+        let positions = [first, first + length];
+        let is_same = |live: &Live| {
+            let parked = &connection.journeys[live.journey];
+            live.connection == flow
+                && (parked.is_from_source, parked.subflow, parked.positions)
+                    == (is_from_source, seen.subflow, positions)
+        };
+        if !self.plan.fabric.node(self.plan.fabric.link(link).from).is_host()
+            && let Some(place) = self.parked.iter().position(is_same)
+        {
+            self.live.insert(id, self.parked.swap_remove(place));
+            return;
+        }
         let turn = self.turns.remove(&flow).filter(|(at, _)| is_from_source && *at == time);
         let journey = Journey {
             is_from_source,
             is_handshake,
             is_needed,
             subflow: seen.subflow,
-            positions: [first, first + length],
+            positions,
             acknowledges,
             repeats: None,
             is_marked: false,
@@ -100,7 +116,7 @@ impl<'a> Recording<'a> {
 
     fn sent(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen) {
         if !self.live.contains_key(&id) {
-            self.begin(time, id, seen);
+            self.begin(time, id, link, seen);
         }
         if let Some(journey) = self.journey(id) {
             journey.hops.push(Hop { link, sent: time, crossed: None });
@@ -181,6 +197,7 @@ impl Recorder for Recording<'_> {
             TraceEvent::Dropped { frame, reason, link, .. } => {
                 self.ended(time, frame, Fate::Lost(reason, link));
             }
+            TraceEvent::Parked { frame } => self.parked.extend(self.live.remove(&frame)),
             TraceEvent::Consumed { frame } => self.ended(time, frame, Fate::Spent),
             TraceEvent::Delivered { frame } => self.ended(time, frame, Fate::Delivered),
             TraceEvent::Waits { flow, line, from } => {

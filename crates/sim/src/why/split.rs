@@ -131,8 +131,8 @@ struct Walk<'a> {
     sends: Vec<(Time, usize)>,
     /// The packets that have arrived at the source, and at the destination, in order of arrival.
     arrivals: [Vec<(Time, usize)>; 2],
-    /// The packets of the destination that a link lost, in order of loss.
-    lost_answers: Vec<(Time, usize)>,
+    /// The packets of the destination and of the source that a link lost, in order of loss.
+    losses: [Vec<(Time, usize)>; 2],
 }
 
 /// The last of these events at or before `time`.
@@ -158,11 +158,16 @@ impl<'a> Walk<'a> {
             arrived.sort_unstable();
             arrived
         };
-        let lost = all().filter(|(_, journey)| !journey.is_from_source && journey.lost_at().is_some());
-        let mut lost_answers: Vec<_> =
-            lost.filter_map(|(number, journey)| Some((journey.end?.0, number))).collect();
-        lost_answers.sort_unstable();
-        Self { journeys, sends, lost_answers, arrivals: [arrived(false), arrived(true)] }
+        let lost = |is_from_source: bool| {
+            let lost = all().filter(move |(_, journey)| {
+                journey.is_from_source == is_from_source && journey.lost_at().is_some()
+            });
+            let mut lost: Vec<_> =
+                lost.filter_map(|(number, journey)| Some((journey.end?.0, number))).collect();
+            lost.sort_unstable();
+            lost
+        };
+        Self { journeys, sends, losses: [lost(false), lost(true)], arrivals: [arrived(false), arrived(true)] }
     }
 
     fn walk(&self, chain: &mut Chain, is_finished: bool) {
@@ -197,10 +202,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The link that lost the last packet of the destination between these times, if any did.
-    fn lost_answer(&self, from: Time, to: Time) -> Option<LinkId> {
-        let (_, number) = last_by(&self.lost_answers, to).filter(|(at, _)| *at >= from)?;
-        self.journeys[number].lost_at()
+    /// The link that is to blame for the repetition of packet `number` at `time`: the one that lost the packet, or its
+    /// acknowledgement, or the last packet before, after which the source has gone back.
+    fn lost_at(&self, number: usize, time: Time) -> Option<LinkId> {
+        let packet = &self.journeys[number];
+        let lost = |losses: &[(Time, usize)], since: Time| {
+            let (_, number) = last_by(losses, time).filter(|(at, _)| *at >= since)?;
+            self.journeys[number].lost_at()
+        };
+        let [answers, data] = &self.losses;
+        packet.lost_at().or_else(|| lost(answers, packet.sent())).or_else(|| lost(data, Time::ZERO))
     }
 
     /// The packet whose arrival let the destination send packet `number`, which left at `chain.at`.
@@ -211,35 +222,47 @@ impl<'a> Walk<'a> {
         Some((time, other))
     }
 
-    /// The packet whose arrival let the source send packet `number`, or another that it had sent earlier.
+    /// The packet whose arrival let the source send packet `number`, which left at `chain.at`.
     fn before_send(&self, chain: &mut Chain, mut number: usize) -> Option<(Time, usize)> {
+        // Whether the packet was needed, rather than sent before one that was.
+        let mut is_needed = true;
         loop {
             let journey = &self.journeys[number];
-            chain.reach(journey.sent(), Cause::Host);
+            let place = self.sends.partition_point(|(at, other)| (*at, *other) < (journey.sent(), number));
+            let behind = place.checked_sub(1).map(|place| &self.journeys[self.sends[place].1]);
+            let host = match behind.and_then(|behind| behind.repeats) {
+                // Its turn came after a packet that was sent once more.
+                Some(lost) => Cause::Recovery(self.lost_at(lost, journey.sent())),
+                None => Cause::Host,
+            };
+            chain.reach(journey.sent(), host);
             if let Some([since, from]) = journey.waited {
-                chain.reach(from.max(since), Cause::Host);
+                chain.reach(from.max(since), host);
                 chain.reach(since, Cause::Pacing);
             }
             if chain.is_complete() {
                 return None;
             }
+            let earlier = self.sends[..place].iter().rev().copied().find(|(at, _)| *at <= chain.at);
             let arrival = last_by(&self.arrivals[0], chain.at);
-            if let Some(number_before) = journey.repeats {
-                let before = &self.journeys[number_before];
-                let link = before.lost_at().or_else(|| self.lost_answer(before.sent(), chain.at));
-                // Without a packet that arrives just then, it was a timer that repeated the packet.
-                let noticed = arrival.map_or(before.sent(), |(time, _)| time.max(before.sent()));
-                let is_spurious = before.delivered().is_some_and(|at| at <= chain.at);
-                chain.reach(noticed, Cause::Timeout(link));
-                if is_spurious && arrival.is_some_and(|(time, _)| time == noticed) {
+            let is_answer = arrival.is_some_and(|(time, _)| time == chain.at);
+            let follows = journey.waited.is_some() && earlier.is_some_and(|(time, _)| time == chain.at);
+            if let Some(before) = journey.repeats.filter(|_| is_needed || !is_answer && !follows) {
+                let lost = &self.journeys[before];
+                let link = self.lost_at(before, chain.at);
+                let noticed = arrival.map_or(lost.sent(), |(time, _)| time.max(lost.sent()));
+                if !follows {
+                    // No packet arrived just then: a timer repeated it.
+                    chain.reach(noticed, Cause::Timeout(link));
+                }
+                let is_spurious = lost.delivered().is_some_and(|at| at <= chain.at);
+                if is_spurious && arrival.is_some_and(|(time, _)| time == chain.at) {
                     return arrival;
                 }
-                chain.reach(before.sent(), Cause::Recovery(link));
-                number = number_before;
+                chain.reach(lost.sent(), Cause::Recovery(link));
+                (number, is_needed) = (before, true);
                 continue;
             }
-            let place = self.sends.partition_point(|(at, other)| (*at, *other) < (journey.sent(), number));
-            let earlier = self.sends[..place].iter().rev().copied().find(|(at, _)| *at <= chain.at);
             match (arrival, earlier) {
                 (Some((time, other)), _) if time == chain.at => return Some((time, other)),
                 (Some((time, other)), Some((sent, _))) if time >= sent => {
@@ -248,7 +271,7 @@ impl<'a> Walk<'a> {
                 }
                 (_, Some((sent, other))) => {
                     chain.reach(sent, Cause::Pacing);
-                    number = other;
+                    (number, is_needed) = (other, false);
                 }
                 (Some((time, other)), None) => return Some((time, other)),
                 (None, None) => {
@@ -331,6 +354,24 @@ mod tests {
         let all = connection(vec![journey(true, 0, [0, 0, 5]), second]);
         let expected = vec![(0, 4, Cause::Pacing), (4, 9, Cause::Host), (9, 14, Cause::Wire)];
         assert_eq!(parts(&all, 14), expected);
+    }
+
+    #[test]
+    fn a_turn_behind_a_repeated_packet_is_loss_recovery() {
+        let mut lost = journey(true, 0, [0, 0, 0]);
+        lost.hops[0].crossed = None;
+        lost.end = Some((us(0), Fate::Lost(DropReason::QueueFull, Some(LINK))));
+        let answer = journey(false, 0, [4, 4, 8]);
+        let again = journey(true, 0, [8, 8, 13]);
+        let next = Journey { waited: Some([us(8), us(8)]), ..journey(true, 1, [10, 10, 15]) };
+        let all = connection(vec![lost, journey(true, 1, [1, 1, 4]), answer, again, next]);
+        let expected = [
+            (0, 1, Cause::Resolution),
+            (1, 8, Cause::Wire),
+            (8, 10, Cause::Recovery(Some(LINK))),
+            (10, 15, Cause::Wire),
+        ];
+        assert_eq!(parts(&all, 15)[1..], expected[1..]);
     }
 
     #[test]

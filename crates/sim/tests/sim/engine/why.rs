@@ -83,6 +83,7 @@ fn the_parts_of_every_flow_follow_each_other_and_fill_its_time() {
         ("profile = \"linux\"", "ecmp"),
         ("profile = \"linux\"", "tcp_path"),
         ("profile = \"linux\"", "arp_path"),
+        ("profile = \"linux\"", "smoc"),
         ("mptcp = \"ndiffports\"", "letflow"),
         ("protocol = \"udp\"", "spray"),
         ("protocol = \"roce\"", "ecmp"),
@@ -109,6 +110,9 @@ fn the_parts_of_every_flow_follow_each_other_and_fill_its_time() {
                 *causes.entry(cause.name()).or_insert(Duration::ZERO) += time;
             });
         }
+        // Copies of a flood leave 1 ps apart.
+        let held = causes.get("held by a switch").is_some_and(|time| *time > Duration::from_us(1));
+        assert_eq!(held, scheme.contains("smoc"), "{scheme}: {causes:?}");
         assert!(causes.contains_key("queueing"), "{transport} {scheme}: {causes:?}");
         assert_eq!(causes.contains_key("handshake"), plan.transport.protocol.tcp().is_some(), "{causes:?}");
     }
