@@ -79,8 +79,13 @@ impl Config {
         self.uses_kernel && self.may_be_fabric(name)
     }
 
-    /// Whether tagged frames are expected on the port `name`: `fabric_ports` lists it.
+    /// Whether a switch is expected on the port `name`: `fabric_ports` lists it.
+    pub fn expects_switch(&self, name: &str) -> bool {
+        self.fabric_ports.is_some() && self.may_be_fabric(name)
+    }
+
+    /// Whether tagged frames are expected on the port `name`.
     pub fn carries_tags(&self, name: &str) -> bool {
-        self.mode.tags() && self.fabric_ports.is_some() && self.may_be_fabric(name)
+        self.mode.tags() && self.expects_switch(name)
     }
 }

@@ -70,6 +70,8 @@ pub fn adopt(switch: &mut Switch, interfaces: &[Option<Interface>]) -> Result<Le
         }
         let role = Port::role_in(&before).filter(|role| *role != Role::Fabric || port.may_be_fabric);
         port.led_to = role.and_then(Role::leads_to);
+        let led_to_switch = port.led_to == Some(Role::Fabric) || before.last_resort != 0;
+        port.is_left |= port.may_be_fabric && led_to_switch;
         let is_same = |interface: &Interface| interface.index == before.ifindex && interface.up;
         if !interface.as_ref().is_some_and(is_same) {
             left.lost.push(number);

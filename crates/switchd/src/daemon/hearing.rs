@@ -68,7 +68,6 @@ impl Switch {
             // The neighbour withdraws: treat the port as if it had just come up.
             self.ports[usize::from(number)].neighbour = None;
             self.play(number, Role::Listening, now + self.hold(), now);
-            self.ports[usize::from(number)].is_left = true;
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
         }
         let mac = frame.get(6..12).and_then(|mac| mac.try_into().ok()).map(Mac).unwrap_or_default();

@@ -159,7 +159,8 @@ pub struct Port {
     pub guard: LoopGuard,
     /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
     pub carries_tags: bool,
-    /// Whether its neighbour has withdrawn and its carrier has stayed: no host is known there, whatever its role.
+    /// Whether it may lead to a switch that is not heard: one was its last neighbour, or `fabric_ports` names it. Then no host is
+    /// known there, whatever its role.
     pub is_left: bool,
     /// Frames that were too long for its link, as far as logged; none before the first look, after which those that an earlier
     /// daemon has counted are known.
@@ -233,7 +234,8 @@ impl Port {
         match self.role {
             Role::Unheard | Role::Silent | Role::OneWay => true,
             Role::Fabric => self.loses() || self.unsent.lasts(),
-            Role::Down | Role::Listening | Role::Host | Role::Looped => false,
+            Role::Down | Role::Listening | Role::Host => self.is_left,
+            Role::Looped => false,
         }
     }
 

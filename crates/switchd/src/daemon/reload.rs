@@ -135,6 +135,7 @@ impl Switch {
     fn permit(&mut self, number: u16, now: u64) -> Option<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.may_be_fabric = self.config.may_be_fabric(&port.name);
+        port.is_left &= port.may_be_fabric;
         let leaves = !port.may_be_fabric && !matches!(port.role, Role::Down | Role::Listening | Role::Host);
         if leaves {
             (port.neighbour, port.adopted) = (None, None);

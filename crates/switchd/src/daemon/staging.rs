@@ -65,8 +65,11 @@ pub fn load(
         }
         other => other.into(),
     })?;
-    let ports: Vec<Port> =
-        config.ports.iter().map(|name| Port::new(name, config.may_be_fabric(name))).collect();
+    let port = |name: &String| Port {
+        is_left: config.expects_switch(name),
+        ..Port::new(name, config.may_be_fabric(name))
+    };
+    let ports: Vec<Port> = config.ports.iter().map(port).collect();
     let now = clock::now();
     let switch = Switch {
         plane,

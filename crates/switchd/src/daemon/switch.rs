@@ -126,7 +126,8 @@ impl Switch {
             port.guard.clear();
         }
         port.is_answered &= role.has_neighbour();
-        port.is_left &= !role.has_neighbour() && role != Role::Down;
+        let led_to_switch = port.role.leads_to() == Some(Role::Fabric);
+        port.is_left = port.may_be_fabric && !role.has_neighbour() && (port.is_left || led_to_switch);
         if port.role != role {
             port.role = role;
             let named = &port.name;

@@ -116,11 +116,47 @@ fn flows_leave_a_spine_that_is_taken_down_for_good() {
     assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
     wait_until_first_spine(&network, &switches, true);
     let [to, from] = watch(&network, &mut switches, |switches| {
-        assert!(switches.spines[0].ctl("down").status.success());
+        switches.spines[0].take_down();
         // Its ports keep their carrier, and nothing says that they lead to a switch.
         switches.leaves.iter().for_each(|leaf| leaf.wait_roles(&[("s0", "host")]));
     });
     assert!(to.max(from) <= HOLD, "{to:?}, {from:?}");
+    // Its machine starts again, without the daemon.
+    let spine = &network.spines[0];
+    let [to, from] = watch(&network, &mut switches, |switches| {
+        ["l0", "l1"].iter().for_each(|port| spine.ip(&format!("link set {port} down")));
+        switches.leaves.iter().for_each(|leaf| leaf.wait_roles(&[("s0", "down")]));
+        ["l0", "l1"].iter().for_each(|port| spine.ip(&format!("link set {port} up")));
+        switches.leaves.iter().for_each(|leaf| leaf.wait_roles(&[("s0", "host")]));
+    });
+    assert!(to.max(from) <= HOLD, "{to:?}, {from:?}, after a reboot of the spine");
+    // The next daemons of the leaves know it, too.
+    let [to, from] = watch(&network, &mut switches, |switches| {
+        for leaf in &mut switches.leaves {
+            leaf.stop();
+            leaf.begin();
+        }
+    });
+    assert!(to.max(from) <= HOLD, "{to:?}, {from:?}, after a restart of the leaves");
+    switches.spines[0].begin();
+    wait_until_first_spine(&network, &switches, true);
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_leaf_that_starts_beside_a_dead_spine_does_not_use_it() {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let mut switches = network.start_as(&places, "ecmp", "100 ms", "", "fabric_ports = [\"s0\", \"s1\"]");
+    switches.spines[0].take_down();
+    for leaf in &mut switches.leaves {
+        leaf.take_down();
+        leaf.begin();
+        leaf.wait_roles(&[("s0", "host"), ("s1", "fabric")]);
+    }
+    let [to, from] = watch(&network, &mut switches, |_| ());
+    assert_eq!(to.max(from), Duration::ZERO);
+    switches.spines[0].begin();
+    wait_until_first_spine(&network, &switches, true);
 }
 
 #[test]

@@ -263,6 +263,13 @@ impl<'a> Switch<'a> {
         assert!(status.success(), "{}", self.log());
     }
 
+    /// Takes it down.
+    pub fn take_down(&mut self) {
+        let output = self.ctl("down");
+        assert!(output.status.success(), "{output:?}");
+        self.child.take().expect("it ran").wait().expect("a child");
+    }
+
     /// Runs weftctl with arguments separated by spaces.
     pub fn ctl(&self, arguments: &str) -> Output {
         self.ctl_with(&arguments.split_whitespace().collect::<Vec<_>>())
