@@ -1,6 +1,8 @@
 //! Tells the program which machines are at the ends of fabric links: it passes messages of a routing daemon
 //! (crates/switching/src/routing_message.rs).
 
+use std::collections::BTreeMap;
+
 use weft_units::PortId;
 use weft_wire::Mac;
 
@@ -16,6 +18,18 @@ fn own(ports: &[Port], config: &Config) -> Vec<Option<Mac>> {
         interface.map(|interface| interface.mac)
     };
     ports.iter().map(mac).collect()
+}
+
+/// The ports with one address, by that address.
+fn twins(own: &[Option<Mac>]) -> BTreeMap<Mac, Vec<usize>> {
+    let mut ports: BTreeMap<Mac, Vec<usize>> = BTreeMap::new();
+    for (number, mac) in own.iter().enumerate() {
+        if let Some(mac) = mac {
+            ports.entry(*mac).or_default().push(number);
+        }
+    }
+    ports.retain(|_, ports| ports.len() > 1);
+    ports
 }
 
 impl Port {
@@ -40,19 +54,23 @@ impl Switch {
         }
     }
 
-    /// Warns of ports with one address: the program knows the last of them by it.
-    fn warn_of_twins(&self, own: &[Option<Mac>]) {
-        for (at, mac) in own.iter().enumerate() {
-            let Some(twin) = own[..at].iter().position(|other| mac.is_some() && other == mac) else {
+    /// Warns once of each set of ports with one address: the program knows the last of them by it.
+    fn warn_of_twins(&mut self, own: &[Option<Mac>]) {
+        let all = twins(own);
+        for (mac, ports) in &all {
+            if self.peers.twins.get(mac) == Some(ports) {
                 continue;
-            };
-            let [one, other] = [twin, at].map(|at| self.ports[at].name.as_str());
+            }
+            let named: Vec<&str> = ports.iter().map(|number| self.ports[*number].name.as_str()).collect();
+            let last = named[named.len() - 1];
             tracing::warn!(
-                one, other, mac = %mac.unwrap_or_default(),
-                "two ports have one MAC address: messages for the routing daemon pass on the second one only; give each port \
-                 its own (ip link set dev {one} address ...)"
+                %mac, ports = named.join(", "),
+                "several ports have one MAC address: messages for the routing daemon pass on the last one only, {last}; give \
+                 each port its own (ip link set dev {} address ...)",
+                named[0]
             );
         }
+        self.peers.twins = all;
     }
 
     fn write_peer(&mut self, number: u16) -> Result<(), PlaneError> {
@@ -72,5 +90,18 @@ impl Switch {
             self.peers.known[at] = peer;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_are_all_ports_with_one_address() {
+        let [one, other] = [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])];
+        assert!(twins(&[None, Some(one), None, Some(other)]).is_empty());
+        let found = twins(&[Some(one), None, Some(other), Some(one), Some(one), None]);
+        assert_eq!(found, BTreeMap::from([(one, vec![0, 3, 4])]));
     }
 }
