@@ -31,7 +31,6 @@ struct settings {
 	__u64 hash_key;       /* of the flow hash */
 	__u64 elephant_bytes; /* after which a flow is moved, mode tfe by bytes */
 	__u64 membership;     /* lifetime of members and routers of groups */
-	__u32 longest;        /* maximum frame of fabric ports, in bytes without the outer VLAN tag */
 	__u16 hello_type;     /* EtherTypes */
 	__u16 path_type;
 	__u16 first_port;     /* of elephants, mode tfe by ports */
@@ -52,7 +51,7 @@ struct settings {
 	__u8 announces;       /* whether a new station on a port is announced to the other switches */
 	__u8 snoops;          /* whether IGMP and MLD are read */
 	__u8 has_router;      /* whether messages of a routing daemon are passed to the machine */
-	__u8 reserved[2];
+	__u8 reserved[6];
 };
 
 const volatile struct settings settings = {};

@@ -12,9 +12,19 @@
 
 #define UNITS (sizeof(struct path_header) / TAG_LEN)
 
+/* The maximum frame that all fabric ports take, in bytes without the outer VLAN tag. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} weft_longest SEC(".maps");
+
 static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 {
-	return skb->len + sizeof(struct path_header) <= settings.longest;
+	__u32 zero = 0, *longest = bpf_map_lookup_elem(&weft_longest, &zero);
+
+	return longest && skb->len + sizeof(struct path_header) <= *longest;
 }
 
 /* Wraps the segment in a Path frame of this type and exploration. */

@@ -69,7 +69,7 @@ mod tests {
     const HEADERS: [&str; 6] = ["tfe.h", "flooding.h", "routes.h", "steer.h", "tag_forward.h", "own.h"];
 
     /// Maps that Rust opens, with the key and value types that Rust assumes; ring buffers have neither.
-    const MAPS: [(&str, &str, &str); 30] = [
+    const MAPS: [(&str, &str, &str); 31] = [
         ("carried", "struct flow", "struct load"),
         ("counters", "__u32", "struct counters"),
         ("current", "__u32", "__u32"),
@@ -82,6 +82,7 @@ mod tests {
         ("kinds", "__u32", "struct kinds"),
         ("limits", "__u32", "struct limits"),
         ("locked", "struct flow", "struct path"),
+        ("longest", "__u32", "__u32"),
         ("members", "__u64", "struct members"),
         ("misses", "", ""),
         ("moves", "__u64", "struct move"),

@@ -21,6 +21,9 @@ use crate::tags::Turns;
 use crate::tags::layout::TagCounts;
 use crate::walk::Walk;
 
+/// The maximum frame of an interface with the usual MTU.
+const ETHERNET: u32 = 1514;
+
 type Result<T> = std::result::Result<T, PlaneError>;
 
 /// A program and its maps. The maps that the program writes are also available separately, as [`Tables`].
@@ -37,20 +40,21 @@ pub struct Plane {
 
 impl Plane {
     /// Loads the program of `mode`, reusing pinned maps of the same type, size and layout and replacing the others. It
-    /// forwards nothing until it is attached.
+    /// forwards nothing until it is attached. Its fabric ports take frames of 1514 bytes.
     ///
     /// `settings` must be derived from `config`.
     ///
     /// # Errors
     /// [`PlaneError`]; CAP_BPF and CAP_NET_ADMIN are required. Pins are unchanged then.
     pub fn load(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
-        let (plane, staged) = Self::stage(mode, config, settings, pins)?;
+        let (mut plane, staged) = Self::stage(mode, config, settings, pins)?;
+        plane.set_longest(ETHERNET)?;
         staged.commit()?;
         Ok(plane)
     }
 
     /// Like [`Plane::load`], but new maps are only staged: the old program uses its own maps until this one is attached and
-    /// committed.
+    /// committed. Until [`Plane::set_longest`], no SYN can be explored.
     pub(crate) fn stage(
         mode: Mode,
         config: &Exploration,
@@ -115,6 +119,17 @@ impl Plane {
     /// [`PlaneError::Map`].
     pub fn set_port(&mut self, number: PortId, port: Port) -> Result<()> {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
+    }
+
+    /// Sets the maximum frame that all fabric ports take, in bytes without the outer VLAN tag, in modes that wrap segments.
+    ///
+    /// # Errors
+    /// [`PlaneError::Map`].
+    pub fn set_longest(&mut self, bytes: u32) -> Result<()> {
+        if !self.mode.keeps_flows() {
+            return Ok(());
+        }
+        Ok(Array::try_from(self.map_mut("longest")?)?.set(0, bytes, 0)?)
     }
 
     /// Limits the flooded frames of a port to a share of its rate, in percent, in modes that explore.

@@ -50,6 +50,15 @@ impl Touched {
     }
 }
 
+/// The kernel's routes to several addresses.
+#[derive(Debug, Default)]
+pub struct Routes {
+    /// Those that could be read.
+    pub found: Vec<(IpAddr, Found)>,
+    /// The kernel's error for each of the others.
+    pub unread: Vec<(IpAddr, io::Error)>,
+}
+
 impl Links {
     /// The route by which the machine sends to an address: the entry of its tables, with all next hops.
     ///
@@ -77,15 +86,15 @@ impl Links {
     }
 
     /// The routes to these addresses.
-    ///
-    /// # Errors
-    /// The kernel's error.
-    pub async fn routes_to(&self, addresses: Vec<IpAddr>) -> io::Result<Vec<(IpAddr, Found)>> {
-        let mut found = Vec::new();
+    pub async fn routes_to(&self, addresses: Vec<IpAddr>) -> Routes {
+        let mut routes = Routes::default();
         for address in addresses {
-            found.push((address, self.route_to(address).await?));
+            match self.route_to(address).await {
+                Ok(found) => routes.found.push((address, found)),
+                Err(error) => routes.unread.push((address, error)),
+            }
         }
-        Ok(found)
+        routes
     }
 }
 

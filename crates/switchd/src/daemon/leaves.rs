@@ -2,6 +2,7 @@
 //! (crates/switching/src/leaf_routes.rs).
 
 use std::collections::BTreeSet;
+use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -129,35 +130,43 @@ fn listed(addresses: &[IpAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// Logs the first leaf whose route cannot be read, unless `known` has it; returns all of them.
+fn tell_of_unread(unread: &[(IpAddr, io::Error)], known: &BTreeSet<IpAddr>) -> BTreeSet<IpAddr> {
+    if let Some((leaf, error)) = unread.iter().find(|(leaf, _)| !known.contains(leaf)) {
+        tracing::error!(
+            %leaf, %error, leaves = unread.len(),
+            "reading the kernel's route to a leaf failed: its stations keep the next hops that they had, if any; see `ip route get \
+             fibmatch {leaf}`"
+        );
+    }
+    unread.iter().map(|(leaf, _)| *leaf).collect()
+}
+
 /// Follows the kernel's routes to leaves, until the task is aborted.
 pub async fn watch(shared: Shared, links: Links, mut changes: RouteChanges) {
     // Those that were read at the start may have changed before the subscription.
     let mut touched = Touched::Any;
+    let mut unread = BTreeSet::new();
     loop {
         let addresses = shared.lock().touched(&touched);
-        let looked_up = links.routes_to(addresses).await;
-        touched = match looked_up {
-            Ok(found) => {
-                shared.lock().find_routes(found, clock::now());
-                shared.0.changed.notify_one();
-                match tokio::time::timeout(ALWAYS, changes.next()).await {
-                    Err(_) => Touched::Any,
-                    Ok(Ok(Touched::Any)) => {
-                        tokio::time::sleep(AFTER_LINKS).await;
-                        Touched::Any
-                    }
-                    Ok(Ok(touched)) => touched,
-                    Ok(Err(error)) => {
-                        tracing::error!(%error, "listening to changes of routes failed");
-                        tokio::time::sleep(AGAIN).await;
-                        Touched::Any
-                    }
-                }
+        let routes = links.routes_to(addresses).await;
+        let now_unread = tell_of_unread(&routes.unread, &unread);
+        match touched {
+            Touched::Any => unread = now_unread,
+            Touched::Within(_) => unread.extend(now_unread),
+        }
+        shared.lock().find_routes(routes.found, clock::now());
+        shared.0.changed.notify_one();
+        let pause = if unread.is_empty() { ALWAYS } else { AGAIN };
+        touched = match tokio::time::timeout(pause, changes.next()).await {
+            Err(_) => Touched::Any,
+            Ok(Ok(Touched::Any)) => {
+                tokio::time::sleep(AFTER_LINKS).await;
+                Touched::Any
             }
-            Err(error) => {
-                if let Some(left_out) = shared.lock().log_limit.admit(0, "look up", clock::now()) {
-                    tracing::error!(%error, left_out, "reading the kernel's routes failed");
-                }
+            Ok(Ok(touched)) => touched,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "listening to changes of routes failed");
                 tokio::time::sleep(AGAIN).await;
                 Touched::Any
             }

@@ -21,6 +21,7 @@ mod leaves;
 mod links;
 mod listed;
 mod log_limit;
+mod longest;
 mod loop_counts;
 mod loops;
 mod losses;

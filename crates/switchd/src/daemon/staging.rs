@@ -6,8 +6,6 @@ use weft_switching::tfe::Classifier;
 use weft_switching::{ParamValue, mix64};
 
 use super::hello::{Hellos, Schedule};
-use super::interfaces::WRAP;
-use super::links::Interface;
 use super::log_limit::LogLimit;
 use super::loop_counts::LoopCounts;
 use super::notices::Notices;
@@ -28,30 +26,10 @@ use crate::plane::Plane;
 use crate::tables::Sizes;
 
 /// Loads the program, reusing pinned maps.
-pub fn load(
-    config: Config,
-    pins: Pins,
-    hook: Hook,
-    hellos: Hellos,
-    interfaces: &[Option<Interface>],
-) -> Result<(Switch, Staged), Refusal> {
-    // Only these ports send Path frames. A missing interface may have the smallest MTU when it appears.
-    let fabric = config.ports.iter().zip(interfaces).filter(|(name, _)| config.may_be_fabric(name));
-    let mtu =
-        |interface: &Option<Interface>| interface.as_ref().map_or(config.mtu, |interface| interface.mtu);
-    let shortest = fabric.map(|(_, interface)| mtu(interface)).min().unwrap_or(config.mtu);
-    if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
-        tracing::info!(
-            mtu = shortest,
-            wanted = config.mtu + WRAP,
-            "SYNs that are too long for a Path Request on the ports that may be fabric ports (fabric_ports) are forwarded \
-             without exploring"
-        );
-    }
+pub fn load(config: Config, pins: Pins, hook: Hook, hellos: Hellos) -> Result<(Switch, Staged), Refusal> {
     let shared_key =
         matches!(config.scheme.params.get("hash_seed"), Some(ParamValue::Text(text)) if text == "shared");
     let settings = Settings {
-        longest: shortest + 14,
         has_router: config.uses_kernel.into(),
         hash_key: mix64(if shared_key { 0 } else { hellos.id }),
         ..Settings::new(&config.exploration)
@@ -89,6 +67,7 @@ pub fn load(
         unrouted: Unrouted::default(),
         is_gone: false,
         peers: Peers::default(),
+        wrapped_mtu: 0,
         throttle: Throttle::default(),
         due: NEVER,
         started: now,

@@ -124,11 +124,12 @@ pub async fn start(
         refused: Default::default(),
     };
     // Until the program is attached to all ports, the old one stays pinned, with its maps unchanged.
-    let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
+    let (mut switch, staged) = load(config, pins, hook, hellos)?;
     let left = adopt(&mut switch, &interfaces)?;
+    switch.tell_longest();
     let addresses = switch.leaves.leaves().iter().map(|route| route.leaf.address).collect();
-    let found = links.routes_to(addresses).await;
-    switch.take_leaves(found.map_err(Refusal::system("reading the kernel's routes"))?);
+    // Those that cannot be read are read again, and logged, once the switch forwards.
+    switch.take_leaves(links.routes_to(addresses).await.found);
     switch.take_routes(left.others.is_empty())?;
     let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);
     let sockets = interfaces.iter().map(|interface| interface.as_ref().map(open).transpose());

@@ -58,6 +58,8 @@ pub struct Switch {
     pub leaves: LeafRoutes,
     /// The machines at the ends of links, if a routing daemon runs beside the switch.
     pub peers: Peers,
+    /// The smallest MTU of fabric ports, as last written for the program; 0: not written yet.
+    pub wrapped_mtu: u32,
     /// Leaves without a route, and which of them were logged.
     pub unrouted: Unrouted,
     /// Whether it is taken down: neighbours have been told, so it says nothing more.
@@ -108,6 +110,7 @@ impl Switch {
 
     /// Writes the port's entry to the kernel, and notifies clients.
     pub fn tell(&mut self, number: u16) {
+        self.tell_longest();
         let entry = self.ports[usize::from(number)].entry(self.config.tier, self.config.mode);
         if let Err(error) = self.plane.set_port(PortId(number), entry) {
             tracing::error!(port = number, %error, "updating a port in the data plane failed");

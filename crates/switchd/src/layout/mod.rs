@@ -50,8 +50,6 @@ mirrored! {
         pub elephant_bytes: u64,
         /// Lifetime of members and routers of groups.
         pub membership: u64,
-        /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
-        pub longest: u32,
         /// EtherType of Hello.
         pub hello_type: u16,
         /// EtherType of Path frames.
@@ -93,7 +91,7 @@ mirrored! {
         /// Whether messages of a routing daemon are passed to the machine.
         pub has_router: u8,
         /// Zero.
-        pub reserved: [u8; 2],
+        pub reserved: [u8; 6],
     }
 
     /// `struct test`: a test's input with a frame.

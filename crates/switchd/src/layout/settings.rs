@@ -29,7 +29,6 @@ impl Settings {
             flood_slack,
             station_gap,
             station_slack,
-            longest: 1514,
             hello_type: 0xff70,
             path_type: 0xffaf,
             hops: config.safeguards.hops,

@@ -20,7 +20,7 @@ use crate::error::PlaneError;
 use crate::names::{SwitchName, map_in_kernel, map_of_program};
 
 /// Maps that belong to a program or a test, not to the switch.
-const OWN: [&str; 7] = ["sent", "test", "order", "owns", "trace", "tracing", "misses"];
+const OWN: [&str; 8] = ["sent", "test", "order", "owns", "trace", "tracing", "misses", "longest"];
 
 /// An entry of a switch's directory.
 #[derive(Clone, PartialEq, Eq, Debug)]

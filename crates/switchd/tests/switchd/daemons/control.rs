@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::daemons::pair::Pair;
 use crate::daemons::switch::{LONG_CONFIRMED, Places, Switch};
+use crate::daemons::trace::Trace;
 use crate::daemons::traffic::Connection;
 use crate::net::{Netns, host};
 use crate::wait::wait_for;
@@ -80,25 +81,14 @@ fn tables_are_shown_for_people_and_as_json() {
 #[ignore = "needs root and BPF"]
 fn a_trace_shows_how_a_connection_finds_its_path() {
     let pair = Pair::new(&["a"]);
-    let _switches = pair.start("mode = \"tcp-path\"");
-    let file = pair.places.run.join("trace");
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weftctl"))
-        .args(["--json", "--name", "l", "--run-dir"])
-        .arg(&pair.places.run)
-        .arg("trace")
-        .stdout(std::fs::File::create(&file).expect("a file"))
-        .spawn()
-        .expect("weftctl");
-    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    let [left, _right] = pair.start("mode = \"tcp-path\"");
+    let trace = Trace::start(&left);
     // Repeated, since the trace may start after the first connections.
     wait_for("the path is confirmed", || {
         Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(1000);
-        read().contains("\"confirmed\"")
+        trace.events().iter().any(|event| event["what"] == "confirmed")
     });
-    child.kill().expect("a child");
-    child.wait().expect("a child");
-    let lines = read();
-    let events: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let events = trace.events();
     let explored = events.iter().find(|event| event["what"] == "explored").expect("an exploration");
     assert_eq!(
         (&explored["src"], &explored["dport"]),

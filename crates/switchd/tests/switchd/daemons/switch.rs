@@ -106,7 +106,7 @@ impl TwoHosts {
 /// A daemon, or the state it left behind.
 pub struct Switch<'a> {
     pub netns: &'a Netns,
-    places: &'a Places,
+    pub places: &'a Places,
     pub name: String,
     config: PathBuf,
     flags: Vec<String>,
