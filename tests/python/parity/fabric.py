@@ -241,18 +241,19 @@ class Fabric:
         wanted = {name: before[name] + count * len(self._states(name)) for name in running}
         until(f"{count} rounds of Hello messages", lambda: all(now >= wanted[name] for name, now in sent().items()))
 
-    def configure(self, name: str, *, guarded: bool = False) -> None:
+    def configure(self, name: str, *, guarded: bool = False, hold: int = 3) -> None:
         """Write the configuration of a switch.
 
         Args:
             name: The switch.
             guarded: Configure its fabric ports, so that Hello messages do not make another port one.
+            hold: The hold time, in intervals of Hello messages.
         """
         ports = self.ports[name]
         lines = [f'name = "{name}"', f'mode = "{self.kind}"', f"ports = {_list(ports)}", f"mtu = {MTU}"]
         if guarded:
             lines.append(f"fabric_ports = {_list([port for port in ports if port[0] in 'ud'])}")
-        lines += ["[hello]", f'interval = "{self.pace.hello} ms"', "[exploration]"]
+        lines += ["[hello]", f'interval = "{self.pace.hello} ms"', f"hold = {hold}", "[exploration]"]
         exploration = {**_TABLES, **{key: f'"{value}"' for key, value in self.pace.lifetimes.items()}}
         lines += [f"{key} = {value}" for key, value in exploration.items()]
         for host, (leaf, port) in HOSTS.items() if self.kind in ROUTED else ():
@@ -324,6 +325,22 @@ class Fabric:
         for leaf in LEAVES if not self.bridged else ():
             until("the new configuration", lambda leaf=leaf: not self._may_be_fabric(leaf, "p1"))
         self.settle()
+
+    def tolerate_losses(self) -> None:
+        """Give every switch a hold time that survives many lost Hello messages in a row."""
+        for name in self.ports if not self.bridged else ():
+            self.configure(name, hold=40)
+            self.signal(name, signal.SIGHUP)
+        self.hellos(3)
+
+    def avoids(self, name: str, port: str) -> None:
+        """Wait until a switch knows that a port's link loses frames; no effect on a bridge."""
+
+        def knows() -> bool:
+            return any(one["last_resort"] for one in self.ask(name, "ports") if one["interface"] == port)
+
+        if not self.bridged:
+            until(f"{name} knows that {port} loses frames", knows, state=lambda: self.ask(name, "ports"))
 
     def _may_be_fabric(self, name: str, port: str) -> bool:
         return any(one["may_be_fabric"] for one in self.ask(name, "ports") if one["interface"] == port)

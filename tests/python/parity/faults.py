@@ -1,8 +1,9 @@
-"""Faults in the network: daemons that restart or hang, deleted pins, loops on host ports."""
+"""Faults in the network: daemons that restart or hang, deleted pins, links that fail, loops on host ports."""
 
 from __future__ import annotations
 
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,15 +11,23 @@ from pathlib import Path
 from waiting import paced, until
 
 from .cell import Cell
-from .fabric import FABRIC_MTU, HOSTS, Fabric, host_address
+from .fabric import FABRIC_MTU, HOSTS, ROUTED, Fabric, host_address
 from .frames import BROADCAST, ether
 from .netns import run
-from .stations import GAP, Stream, address, flow, introduce, others, undisturbed
+from .stations import GAP, PORT, Stream, address, flow, introduce, others, undisturbed
 from .tap import Tap
 
 _JOINED = ("w1", "w2", "x", "y")
 """Ports that a case may form a loop with."""
 _CIRCLING = 5000
+
+_WAYS = (("h1", "h3"), ("h3", "h1"), ("h2", "h4"), ("h4", "h2"))
+_TO_LEAF1 = (("h3", "h1"), ("h3", "h2"), ("h4", "h1"), ("h4", "h2"))
+_PORTS = (PORT, PORT + 1)
+_FIFTH = "4,32 0 0 4294963256,53 1 0 858993459,6 0 0 4,6 0 0 4294967295"
+"""A classic BPF program that loses 20 % of the frames, at random; their sender is not told (TC_ACT_STOLEN)."""
+_TOLERATED = 0.1
+"""The share of datagrams that new flows may lose once the network knows of such a link: one of four may take it."""
 
 _base = iter(range(0x600, 0xF000, 0x20))
 
@@ -74,8 +83,10 @@ def links(fabric: Fabric) -> dict[str, Cell]:
 
     def silent(works: bool) -> None:
         for name, port in ends:
-            words = ("del", "dev", port, "root") if works else ("replace", "dev", port, "root", "blackhole")
-            run(*fabric.spaces[name].command("tc", "qdisc", *words))
+            _lose_all(fabric, name, port, works)
+
+    def one_way(works: bool) -> None:
+        _lose_all(fabric, *ends[0], works)
 
     def long_frames(works: bool) -> None:
         fabric.spaces["leaf1"].ip(f"link set dev u1 mtu {FABRIC_MTU if works else 1400}")
@@ -84,15 +95,68 @@ def links(fabric: Fabric) -> dict[str, Cell]:
         "link of leaf1 to spine1 loses its carrier": _link(fabric, carrier, 2.0 * hello),
         "link of leaf1 to spine1 fails silently": _link(fabric, silent, 4.0 * hello),
         "link of leaf1 to spine1 has an MTU of 1400": _link(fabric, long_frames, 2.0 * hello, filling=1464),
+        # The spine closes it after the hold time, and says so at once.
+        "link of leaf1 to spine1 loses all that the leaf sends": _link(fabric, one_way, 4.0 * hello),
+        "link elsewhere loses its carrier: 8 flows to its leaf": _link(
+            fabric, carrier, 2.0 * hello, ways=_TO_LEAF1, ports=_PORTS
+        ),
+        "link elsewhere fails silently: 8 flows to its leaf": _link(
+            fabric, silent, 5.0 * hello, ways=_TO_LEAF1, ports=_PORTS
+        ),
     }
 
 
-def _link(fabric: Fabric, works: Callable[[bool], None], bound_ms: float, filling: int = 18) -> Cell:
+def _lose_all(fabric: Fabric, name: str, port: str, works: bool) -> None:
+    """Lose all frames that leave a port, unless it works."""
+    words = ("del", "dev", port, "root") if works else ("replace", "dev", port, "root", "blackhole")
+    run(*fabric.spaces[name].command("tc", "qdisc", *words))
+
+
+def gray(fabric: Fabric) -> dict[str, Cell]:
+    """The row: a link loses a fifth of the frames in one direction; flows that start later avoid it."""
+    fabric.with_second_spine()
+    fabric.tolerate_losses()
+    cell, leaf = Cell(), fabric.spaces["leaf1"]
+    program = Path("/run/fifth")
+    program.write_text(_FIFTH, encoding="ascii")
+    run(*leaf.command("tc", "qdisc", "add", "dev", "u1", "clsact"))
+    run(*leaf.command("tc", "filter", "add", "dev", "u1", "egress", *f"bpf da bytecode-file {program}".split()))
+    fabric.avoids("leaf1", "u1")
+    hosts = {host: (host_address(host), f"10.0.0.{host[1:]}") for host in HOSTS}
+    ways = (("h1", "h3"), ("h2", "h4"))
+    if fabric.kind in ROUTED:
+        streams = [Stream(fabric, (a, hosts[a]), (b, hosts[b]), port=port) for port in _PORTS for a, b in ways]
+    else:
+        # Hosts without an entry on any switch: their flows are explored.
+        base = next(_base)
+        streams = [
+            Stream(fabric, (a, address(base + 2 * at)), (b, address(base + 2 * at + 1)))
+            for at, (a, b) in enumerate(2 * ways)
+        ]
+    flow(streams, 200)
+    for stream in streams:
+        stream.end()
+    run(*leaf.command("tc", "qdisc", "del", "dev", "u1", "clsact"))
+    lost = sum(stream.lost for stream in streams) / sum(len(stream.sent) for stream in streams)
+    print(f"{fabric.kind}: new flows lose {100 * lost:.1f} %", file=sys.stderr)
+    cell.fact("new flows lose a tenth", lost > _TOLERATED, False)
+    return {"link of leaf1 to spine1 loses a fifth of the frames": cell}
+
+
+def _link(
+    fabric: Fabric,
+    works: Callable[[bool], None],
+    bound_ms: float,
+    filling: int = 18,
+    ways: Sequence[tuple[str, str]] = _WAYS,
+    ports: Sequence[int] = (PORT,),
+) -> Cell:
     """The longest outage of a flow between hosts, which have routes, while a link fails and works again."""
     cell = Cell()
     hosts = {host: (host_address(host), f"10.0.0.{host[1:]}") for host in HOSTS}
-    ways = (("h1", "h3"), ("h3", "h1"), ("h2", "h4"), ("h4", "h2"))
-    streams = [Stream(fabric, (a, hosts[a]), (b, hosts[b]), filling=filling) for a, b in ways]
+    streams = [
+        Stream(fabric, (a, hosts[a]), (b, hosts[b]), filling=filling, port=port) for port in ports for a, b in ways
+    ]
     try:
         flow(streams)
         for state in (False, True):
@@ -103,7 +167,7 @@ def _link(fabric: Fabric, works: Callable[[bool], None], bound_ms: float, fillin
         for stream in streams:
             stream.end()
     fabric.settle()
-    cell.fact("hosts found each other", [stream.known for stream in streams], [True] * len(ways))
+    cell.fact("hosts found each other", [stream.known for stream in streams], [True] * len(streams))
     cell.time("longest outage", max(stream.outage_ms for stream in streams), bound_ms)
     return cell
 

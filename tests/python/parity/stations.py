@@ -26,6 +26,8 @@ _LAST_TRIES = 200
 """Last datagrams of a stream, until one arrives."""
 GAP = 0.01
 """Seconds between two datagrams of a stream."""
+PORT = 4000
+"""The UDP port that streams leave from."""
 
 
 def address(number: int) -> Address:
@@ -51,10 +53,12 @@ def _wait(tap: Tap, source: bytes, patience: float) -> bool:
     return False
 
 
-def datagram(source: Address, to: Address, number: int, mark: bytes = b"weft", filling: int = 18) -> bytes:
-    """A numbered datagram in a frame, with this many bytes behind the number."""
+def datagram(
+    source: Address, to: Address, number: int, mark: bytes = b"weft", filling: int = 18, port: int = PORT
+) -> bytes:
+    """A numbered datagram from a UDP port in a frame, with this many bytes behind the number."""
     data = mark + struct.pack("!I", number) + bytes(filling)
-    return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(data)))
+    return ether(to[0], source[0], IPV4, ipv4(source[1], to[1], UDP, udp(data, source=port)))
 
 
 def number_of(heard: CapturedFrame, mark: bytes = b"weft") -> int | None:
@@ -67,7 +71,7 @@ def number_of(heard: CapturedFrame, mark: bytes = b"weft") -> int | None:
 class Stream:
     """Datagrams from one station to another, one every `gap` seconds, until it ends.
 
-    They have `filling` more bytes than their mark and their number.
+    They have `filling` more bytes than their mark and their number, and leave from the UDP port `port`.
 
     Attributes:
         sent: When each was sent, in seconds since 1970.
@@ -81,9 +85,10 @@ class Stream:
         to: tuple[str, Address],
         gap: float = GAP,
         filling: int = 18,
+        port: int = PORT,
     ) -> None:
         """Start sending between two stations at these hosts."""
-        self._gap, self._addresses, self._filling = gap, (source[1], to[1]), filling
+        self._gap, self._addresses, self._filling, self._port = gap, (source[1], to[1]), filling, port
         self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
         self.sent: list[float] = []
         self.heard: list[tuple[int, float]] = []
@@ -101,7 +106,7 @@ class Stream:
         due = time.monotonic()
         while not self._stop.is_set():
             self.sent.append(time.time())
-            self._out.send(datagram(*self._addresses, len(self.sent) - 1, filling=self._filling))
+            self._out.send(datagram(*self._addresses, len(self.sent) - 1, filling=self._filling, port=self._port))
             self._take()
             due += self._gap
             self._stop.wait(max(0.0, due - time.monotonic()))
@@ -109,14 +114,12 @@ class Stream:
     def _take(self) -> None:
         self._out.read()
         for heard in self._in.read():
-            if number_of(heard, _LAST) is not None and heard.frame[6:12] == mac(self._addresses[0][0]):
+            if heard.frame[6:12] != mac(self._addresses[0][0]) or heard.frame[34:36] != self._port.to_bytes(2):
+                continue
+            if number_of(heard, _LAST) is not None:
                 self._is_over = True
             number = number_of(heard)
-            if (
-                number is not None
-                and heard.frame[:6] == mac(self._addresses[1][0])
-                and heard.frame[6:12] == mac(self._addresses[0][0])
-            ):
+            if number is not None and heard.frame[:6] == mac(self._addresses[1][0]):
                 self.heard.append((number, heard.at))
 
     def end(self) -> None:
@@ -124,7 +127,7 @@ class Stream:
         self._stop.set()
         self._thread.join()
         for _ in zip(paced(GAP), range(_LAST_TRIES), strict=False):
-            self._out.send(datagram(*self._addresses, 0, _LAST))
+            self._out.send(datagram(*self._addresses, 0, _LAST, port=self._port))
             self._take()
             if self._is_over:
                 break

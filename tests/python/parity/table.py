@@ -42,6 +42,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
         Case("hangs", faults.hangs),
         Case("pins", faults.pins),
         Case("links", faults.links),
+        Case("gray links", faults.gray),
     ),
 }
 """The cases of one network, run sequentially; networks run in parallel."""
@@ -75,6 +76,9 @@ MEANT: dict[tuple[str, str], Meant] = {
 _LEARNS = "a bridge learns a host's location only from frames that pass through it"
 _CARRIER = "a bridge port forwards once the kernel reports its carrier, up to 1 s after the host's first frame"
 _ROUTERS = "with a querier, a bridge sends groups that nobody has reported to routers only"
+_REROUTES = "STP reroutes when its timers have expired, here after 0.6 to 6 s"
+_LINKS = (("link of leaf1 to spine1", ""), ("link elsewhere", ": 8 flows to its leaf"))
+_HEARS = "STP keeps a link as long as the messages of the bridge nearer to the root arrive there"
 _HOSTS = ("from h2", "from h4")
 BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
     **{(f"{family} groups, with a querier", "unknown group"): _ROUTERS for family in ("IPv4", "IPv6")},
@@ -82,5 +86,9 @@ BRIDGE_FALLS_SHORT: dict[tuple[str, str], str] = {
     **{("host is plugged into another leaf, sends gratuitous ARP Request", name): _CARRIER for name in _HOSTS},
     **{("host is plugged into another leaf, sends a datagram", name): f"{_CARRIER}; {_LEARNS}" for name in _HOSTS},
     **{("host is plugged into another leaf, sends nothing", name): _LEARNS for name in _HOSTS},
+    **{(f"{link} loses its carrier{flows}", "longest outage"): _REROUTES for link, flows in _LINKS},
+    **{(f"{link} fails silently{flows}", "longest outage"): _REROUTES for link, flows in _LINKS},
+    ("link of leaf1 to spine1 loses all that the leaf sends", "longest outage"): _HEARS,
+    ("link of leaf1 to spine1 loses a fifth of the frames", "new flows lose a tenth"): _HEARS,
 }
 """By row and name: where Weft must do better than a bridge, and the bridge's limitation."""
