@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::daemons::switch::{Places, one_of_three, within};
 use crate::daemons::traffic::{Connection, Stream, lost, reaches, send_datagrams};
 use crate::net::Netns;
-use crate::wait::wait_for;
+use crate::wait::{wait_for, wait_for_more};
 use fabric::{Fabric, Running};
 use routers::Routers;
 
@@ -251,6 +251,9 @@ fn a_leaf_without_a_route_is_shown_and_a_host_does_not_reach_frr() {
     set("l1", &twin);
     wait_for("two ports with one address are named", || warnings("ports=\"l0, l1\"") == 1);
     set("l2", "02:00:00:00:ff:01");
+    // The program gets other addresses with the next Hello that arrives.
+    let heard = || spine.1.show("counters")["hello"]["heard"].as_u64().expect("a count");
+    wait_for_more("Hello messages are heard", 20, heard);
     set("l2", &twin);
     wait_for("three ports with one address are named", || warnings("ports=\"l0, l1, l2\"") == 1);
     assert_eq!((warnings("the last one only, l2"), warnings("")), (1, 2), "{}", spine.1.log());
