@@ -131,12 +131,10 @@ def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(wef
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--set", "scheme.name=ecmp"],
-            "`ecmp` does not explore paths: use one of `--set scheme.name=arp",
-        ),
-        (["--set", "scheme.name=spray"], "`spray` does not explore"),
         (["--flow", "100000"], "there is no flow 100000: flows are numbered 0 to "),
+        (["--flow", "100000", "--set", "scheme.name=ecmp"], "there is no flow 100000: flows are numbered 0 to "),
+        (["--from", "h0", "--to", "h9", "--set", "scheme.name=ecmp"], "there is no host `h9`: the hosts are h0 to h8"),
+        (["--from", "h0", "--to", "h0", "--set", "scheme.name=ecmp"], "no flow goes from h0 to h0"),
         (["--from", "h99", "--to", "h1"], "there is no host `h99`; the hosts are h0, h1, "),
         (["--from", "H0", "--to", "h8"], "there is no host `H0`: did you mean `h0`?"),
         (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; flows from h0 go to h"),

@@ -1,19 +1,24 @@
 """`weft explore`: an animated page of one exploration."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from .. import quantity
-from ..errors import OutputError
+from ..errors import OutputError, ScenarioError
 from ..labels import plural, show
 from ..scenario import Point, Scenario
 from . import shell
 from .live import shown
 from .run import ScenarioFile, Sets, read
+
+if TYPE_CHECKING:
+    from ..timeline import Course
 
 _SCENES = ("the exploration", "the recovery")
 
@@ -40,17 +45,24 @@ def explore(
     seed: Annotated[
         int | None, typer.Option(min=0, metavar="S", help="Seed (default: the first of the scenario).")
     ] = None,
+    time_line: Annotated[
+        bool, typer.Option("--time-line", help="Show the flow's time line, also of a flow that explores.")
+    ] = False,
 ) -> None:
     """Write an animated page of how one flow finds its path under load, and how it recovers from a failed link.
 
     Simulates the first point of the sweep whose scheme explores (or the one selected by --set), with all its traffic,
     until data arrives on the path found; then again with a link of that path failing.
 
+    Of a flow that does not explore, the page shows the time line: packets, congestion window, losses and the causes
+    of its time.
+
     [bold]Examples[/bold]
 
       weft explore scenarios/exploration.toml --set scheme.name=tcp_path
       weft explore mine.toml --flow 12 -o flow12.html
       weft explore mine.toml --from h3 --to h45 --seed 2
+      weft explore mine.toml --set scheme.name=ecmp --flow 12
     """
     from ..exploring import follow, write
 
@@ -60,11 +72,47 @@ def explore(
     if out.is_dir():
         raise OutputError(f"{out} is a directory: give a file to write the page to")
     with shown(scenario.stem, shell.err) as (tracker, feed):
-        tracker.total = len(_SCENES)
         plan, points = chosen(read(scenario), sets or [], seed)
-        trace = follow(plan, points=points, flow=flow, ends=ends, progress=_Forward(feed))
-    write(trace, out)
-    _tell(trace.data, out)
+        note = ""
+        if not time_line:
+            tracker.total = len(_SCENES)
+            try:
+                trace = follow(plan, points=points, flow=flow, ends=ends, progress=_Forward(feed))
+            except ScenarioError as error:
+                note = f"{error}"
+                course = _course(plan, points, flow, ends, feed, error)
+            else:
+                write(trace, out)
+                _tell(trace.data, out)
+                return
+        else:
+            course = _course(plan, points, flow, ends, feed)
+    from ..timeline import write as write_course
+
+    write_course([course], out, name=plan.name, note=f"No animation: {note}" if note else "")
+    _tell_course(course, note, out)
+
+
+def _course(
+    scenario: Scenario,
+    points: list[Point],
+    flow: int | None,
+    ends: tuple[str, str, int | None, int | None] | None,
+    feed: Any,
+    refused: ScenarioError | None = None,
+) -> Course:
+    """The course of the flow; if there is none, raises `refused`, the reason for which it has no animation."""
+    from ..timeline.simulated import explores, number_of, planned, simulated
+
+    def forward(event: dict[str, Any]) -> None:
+        feed({"event": "progress", "run_id": "0", "label": "the flow", **event})
+
+    plan = planned(scenario, points)
+    try:
+        number = number_of(plan, flow, ends)
+    except ScenarioError as error:
+        raise (refused if refused is not None and explores(plan) else error) from None
+    return simulated(scenario, plan, number, forward)
 
 
 def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scenario, list[Point]]:
@@ -138,4 +186,14 @@ def _tell(data: dict[str, Any], out: Path) -> None:
     shell.say(escape(what))
     if data["no_recovery"]:
         shell.warn(f"the page shows no recovery: {data['no_recovery']}")
+    shell.out.print(str(out), markup=False, soft_wrap=True)
+
+
+def _tell_course(course: Course, note: str, out: Path) -> None:
+    data = course.data
+    what = (
+        f"{course.label}, seed {course.seed}: flow {data['flow']}, {data['src']} to {data['dst']}, "
+        f"{quantity.size(data['bytes'])}, time line"
+    )
+    shell.say(escape(what + (f" (no animation: {note})" if note else "")))
     shell.out.print(str(out), markup=False, soft_wrap=True)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
-from ..errors import ResultsError
+from ..errors import OutputError, ResultsError
 from ..labels import visible
 from . import shell
 from .columns import in_parts
@@ -47,6 +48,9 @@ def why(
         Path | None,
         typer.Option(metavar="FILE", help="The scenario file, if it names other files such as a fabric."),
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write a page with the flow's time line.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the parts of the time as JSON, in order.")] = False,
 ) -> None:
     """Explain a flow's completion time: queues, losses, timeouts, its host, and the links to blame.
@@ -60,11 +64,15 @@ def why(
       weft why results/quickstart
       weft why results/quickstart --flow 12
       weft why results/mine --flow 12 --scheme ecmp --seed 3 --set traffic.load=0.6
+      weft why results/mine --flow 12 -o flow12.html
       weft why results/mine --flow 12 --json | jq '.[0].sums'
     """
     from ..explanation import explain
     from ..results import Results
     from ..selection import matching
+
+    if out is not None and out.is_dir():
+        raise OutputError(f"{out} is a directory: give a file to write the page to")
 
     results = Results(directory)
     runs = matching(results, scheme, seed, dict(map(_assigned, sets or [])))
@@ -76,11 +84,21 @@ def why(
     found = []
     for run in runs:
         with announced(f"Simulating {run.label}, seed {run.seed}, again ..."):
-            found += explain(results, run, [flow], scenario=scenario)
+            found += explain(results, run, [flow], scenario=scenario, packets=out is not None)
+    if out is not None:
+        from ..timeline import Course, write
+
+        write([Course(one.run.scheme, one.run.seed, one.data) for one in found], out, name=results.name)
+        shell.say(f"{escape(str(out))} ({quantity.size(out.stat().st_size)}): open it in a browser.")
     if as_json:
-        shell.print_json([{"run": one.run.id, "scheme": one.run.scheme, **one.data} for one in found], indent=2)
+        shell.print_json([{"run": one.run.id, "scheme": one.run.scheme, **_parts(one)} for one in found], indent=2)
         return
     _print(found)
+
+
+def _parts(one: Explanation) -> dict[str, Any]:
+    """What is printed of an explanation: all but its packets and windows, which may be millions."""
+    return {key: value for key, value in one.data.items() if key not in ("packets", "windows")}
 
 
 def _assigned(change: str) -> tuple[str, Any]:
