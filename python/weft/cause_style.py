@@ -14,3 +14,9 @@ CAUSES: dict[str, tuple[str, str]] = {
     "unfinished": ("#3f4852", "#cfd6dd"),
     "others": ("#626b76", "#a9b3be"),
 }
+
+
+def style_sheet() -> str:
+    """The colours as properties `--cause-0`, `--cause-1` ... in the order of `CAUSES`."""
+    each = (f"--cause-{at}: light-dark({light}, {dark});" for at, (light, dark) in enumerate(CAUSES.values()))
+    return f":root {{ {' '.join(each)} }}\n"

@@ -150,6 +150,13 @@ def report(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Page to write (default: DIR/report.html).")
     ] = None,
     baseline: Baseline = None,
+    why: Annotated[
+        bool | None,
+        typer.Option(
+            "--why/--no-why",
+            help="Simulate the runs of the slowest flows again, to show why (default: if it takes at most 20 s).",
+        ),
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Write a single self-contained HTML page with all figures and tables (works offline).
@@ -159,6 +166,7 @@ def report(
       weft report results/quickstart
       weft report results/quickstart -o comparison.html --baseline single_path
       weft report results/quickstart --baseline load=0.2
+      weft report results/quickstart --why
     """
     from ..reporting import write
     from ..results import Results
@@ -174,7 +182,9 @@ def report(
         if baseline is None:
             warn_of_baseline(results)
         with reading(shell.err) as results.watch:
-            path = write(results, out, baseline=baseline, on_progress=partial(results.watch, "Writing the page"))
+            path = write(
+                results, out, baseline=baseline, why=why, on_progress=partial(results.watch, "Writing the page")
+            )
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())

@@ -17,6 +17,7 @@ def write(
     out: str | Path | None = None,
     *,
     baseline: str | None = None,
+    why: bool | None = None,
     on_progress: Callable[[int, int], object] = lambda _, __: None,
 ) -> Path:
     """Write the report of `results` and return its path.
@@ -26,6 +27,8 @@ def write(
         out: The page; default ``report.html`` in the result directory.
         baseline: The scheme to compare with, or a value of a swept key such as ``load=0.2``; default the scenario's,
             else `ecmp`, else the first.
+        why: Whether the runs of the slowest flows are simulated again, to find the causes of their time; default: if
+            that takes at most 20 s of CPU time.
         on_progress: Called with the number of steps done and their total.
 
     Raises:
@@ -36,5 +39,5 @@ def write(
     from .page import render
 
     path = Path(out) if out is not None else results.place("report.html")
-    write_text(path, render(results, baseline=baseline, out=path, on_progress=on_progress))
+    write_text(path, render(results, baseline=baseline, out=path, explained=why, on_progress=on_progress))
     return path

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import drawing, quantity
+from ..cause_style import style_sheet
 from ..content import Content
 from ..figures import link, pairs
 from ..figures.registry import FIGURES
@@ -25,6 +26,7 @@ from .findings import findings
 from .frames import frames
 from .parts import asset, choice, document, mark, scripts
 from .trails import trails
+from .why import why
 
 OnProgress = Callable[[int, int], object]
 _BEFORE_PAIRS = 3
@@ -42,6 +44,7 @@ SCRIPTS = (
     "pairs.js",
     "links.js",
     "fabric.js",
+    "why.js",
     "flows.js",
     "controls.js",
     "page.js",
@@ -54,11 +57,13 @@ def render(
     *,
     baseline: str | None = None,
     out: Path | None = None,
+    explained: bool | None = None,
     on_progress: OnProgress = lambda _, __: None,
 ) -> str:
     """The page as HTML text, compared with `baseline`.
 
-    Pages of `weft explore` next to `out`, where it will be written, are linked. `on_progress` gets the number of
+    Pages of `weft explore` and `weft why` next to `out`, where it will be written, are linked. `explained`: whether the
+    runs of the slowest flows are simulated again; None: if that takes a short time. `on_progress` gets the number of
     steps done and their total.
     """
     content = Content(results, baseline)
@@ -67,14 +72,15 @@ def render(
     # The tables and the summary take about as long as the parts of all points.
     base, steps = details.number, 2 * details.number
     on_progress(base, steps)
-    parts = []
+    parts = {}
     for ident, part in details.parts():
-        parts.append((ident, packed_block(ident, part)))
+        parts[ident] = part
         on_progress(base + len(parts), steps)
+    data = _data(content, coverage(list(parts)), out) | {"why": why(content, parts, out, wanted=explained)}
     body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
     return document(
         results.name,
-        asset("report.css") + drawing.themed_style_sheet(),
+        asset("report.css") + asset("why.css") + style_sheet() + drawing.themed_style_sheet(),
         [_bundle(), scripts(*SCRIPTS)],
         [
             '<a class="skip" href="#main">Skip to the figures</a>',
@@ -84,11 +90,11 @@ def render(
             f'<main id="main" tabindex="-1">{body}</main>',
             '<div id="said" class="unseen" role="status" aria-live="polite"></div>',
             f"<footer><div>Made by Weft {escape(results.version)}. This page works offline.</div></footer>",
-            data_block("page-data", _data(content, coverage([ident for ident, _ in parts]), out)),
+            data_block("page-data", data),
             data_block("tsv", tables.tsv(content.summary)),
             packed_block("frames", packed(found)),
             packed_block("specs", packed(_specs(content))),
-            *(block for _, block in parts),
+            *(packed_block(ident, part) for ident, part in parts.items()),
         ],
         root=' data-theme="auto"',
         evaluates=True,

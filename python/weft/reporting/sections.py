@@ -113,10 +113,10 @@ def slowest(content: Content) -> str:
     return section(
         "Slowest flows",
         "The flows with the largest slowdown of a class under one scheme, over all seeds; up to three unfinished flows "
-        "come first. <b>Path</b> lists the switches of the flow's first data segment. <b>Exploration</b> has the "
-        "command that shows how a flow found its path, if it explored.",
+        "come first. <b>Why</b> divides a flow's time among its causes. <b>Path</b> lists the switches of the flow's "
+        "first data segment. <b>Exploration</b> has the command that shows how a flow found its path, if it explored.",
         '<div class="scroll"><table class="data" id="slowest"></table></div><p class="caption" id="slowest-note"></p>'
-        '<div id="flow-panel" hidden></div>',
+        '<p class="caption" id="why-note"></p><div id="flow-panel" hidden></div>',
         controls=tabs("slow", [(name, name) for name in content.classes], "Class")
         + choice("slow-scheme", "under", [(name, name) for name in content.schemes]),
         ident="slowest-section",

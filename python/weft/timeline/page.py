@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .. import __version__, quantity
-from ..cause_style import CAUSES
+from ..cause_style import CAUSES, style_sheet
 from ..labels import plural
 from ..markup import data_block, escape, packed, packed_block
 from ..reporting.parts import asset, document
@@ -31,7 +31,7 @@ def render(courses: Sequence[Course], *, name: str, note: str = "") -> str:
     script = "\n".join(['"use strict";(async () => {', *files, f"}})().catch({failed});"])
     return document(
         title,
-        asset("timeline.css", __package__) + _colours(),
+        asset("timeline.css", __package__) + style_sheet(),
         [script],
         [
             "<noscript>This page draws with JavaScript.</noscript>",
@@ -43,12 +43,6 @@ def render(courses: Sequence[Course], *, name: str, note: str = "") -> str:
         ],
         root=' data-theme="auto"',
     )
-
-
-def _colours() -> str:
-    """The colours of the causes as properties `--cause-0` ..."""
-    each = (f"--cause-{at}: light-dark({light}, {dark});" for at, (light, dark) in enumerate(CAUSES.values()))
-    return f":root {{ {' '.join(each)} }}"
 
 
 def _header(courses: Sequence[Course], title: str, name: str, note: str) -> str:

@@ -1,8 +1,9 @@
-// The slowest flows of a class, and how to see one of them find its path.
+// The slowest flows of a class, why they were slow, and how to see one of them find its path.
 const slowTable = element("slowest");
 const slowColumns = [
   { title: "seed", kind: "number" }, { title: "flow", kind: "number" }, { title: "from", kind: "text" }, { title: "to", kind: "text" },
-  { title: "bytes", kind: "bytes" }, { title: "completion time", kind: "s" }, { title: "slowdown", kind: "ratio" }, { title: "path", kind: "text" },
+  { title: "bytes", kind: "bytes" }, { title: "completion time", kind: "s" }, { title: "slowdown", kind: "ratio" }, { title: "why", kind: "text" },
+  { title: "path", kind: "text" },
   { title: "exploration", kind: "text" },
 ];
 
@@ -31,11 +32,12 @@ const showHow = (row) => {
 const showSlowest = async () => {
   const rows = await slowRows();
   fill(slowTable, slowColumns, rows.map((row) => {
-    const values = [row.seed, row.flow, row.src, row.dst, row.bytes, row.fct_s, row.slowdown, row.path ?? MISSING, showHow(row)];
+    const values = [row.seed, row.flow, row.src, row.dst, row.bytes, row.fct_s, row.slowdown, whyCell(row), row.path ?? MISSING, showHow(row)];
     if (row.fct_s === null) values[5] = make("span", { class: "bad" }, "unfinished");
     return values;
   }));
   const covered = page.parts.flows.length, reasons = [...new Set(rows.map(refusal))];
+  element("why-note").textContent = rows.some((row) => !whyOf(row)) ? page.why.note : "";
   element("slowest-note").textContent = rows.length ? (reasons.length === 1 ? reasons[0] : "")
     : page.parts.flows.includes(state.point) ? "No flow of this class started in the measurement window."
       : `Flows are kept for ${covered} of ${page.points.length} points, to keep the page small; this one is left out.`;
@@ -49,9 +51,9 @@ const showFlow = async () => {
   panel.hidden = !row;
   if (!row) return;
   const title = make("h3", {}, `Flow ${row.flow} of seed ${row.seed}, ${row.src} → ${row.dst}`);
-  const no = refusal(row);
+  const no = refusal(row), why = whyPanel(row);
   if (no) {
-    panel.replaceChildren(title, make("p", { class: "caption" }, no));
+    panel.replaceChildren(title, ...(why.length ? why : [make("p", { class: "caption" }, no)]));
     return;
   }
   const name = `explore-${row.run}-${row.flow}.html`;
@@ -63,8 +65,8 @@ const showFlow = async () => {
     ? make("p", {}, make("a", { href: name }, "Open the page of this flow"))
     : make("p", { class: "caption" }, `It writes ${name} next to this page; a report written after that links it.`);
   const from = page.trails.named ? [make("p", { class: "caption" }, "SCENARIO is the scenario that was run; it names other files, so it must be the original.")] : [];
-  panel.replaceChildren(title, make("p", { class: "caption" }, "This command writes an animated page of how the flow found its path:"),
-    make("pre", { tabindex: "0" }, command), copy, after, ...from);
+  panel.replaceChildren(title, ...why, make("p", { class: "caption" }, "This command writes an animated page of how the flow found its path:"),
+    make("pre", { tabindex: "0", "data-command": "explore" }, command), copy, after, ...from);
 };
 
 if (slowTable) onChange((keys) => {
