@@ -127,7 +127,7 @@ def test_a_row_leads_to_the_link_to_blame_and_to_the_time_line(browser, own, wef
     shown.wait_for_selector("#slowest .why-bar")
     row = shown.locator("#slowest tbody tr").first
     assert row.locator("td").nth(1).inner_text() == str(flow)
-    cause, link, share = why_of((own / "report.html").read_text())["flows"][f"{run}/{flow}"][0]
+    cause, link, _ = why_of((own / "report.html").read_text())["flows"][f"{run}/{flow}"][0]
     assert row.locator(".why-text").inner_text().startswith(f"{cause} {link} ")
     assert row.locator(".why-bar").get_attribute("aria-label").startswith(f"{cause} {link} ")
     row.locator(".why-text button").first.click()
