@@ -78,7 +78,9 @@ def causes_of(results: Results, parts: Mapping[str, bytes], *, wanted: bool | No
     if results.keeps and sum(chosen[name].cost for name in fresh) > _WORTH_S:
         kept.save({name: stamp_of[name] for name in found}, {"causes": _table(found)})
     of_flows = {f"{name}/{flow}": causes for name, of_run in found.items() for flow, causes in of_run.items()}
-    return Causes(of_flows, " ".join(problems) or _left_out(len(found), len(candidates), wanted=wanted, again=again))
+    return Causes(
+        of_flows, next(iter(problems), "") or _left_out(len(found), len(candidates), wanted=wanted, again=again)
+    )
 
 
 @dataclass(frozen=True)
@@ -153,14 +155,16 @@ def _stored(table: pl.DataFrame, run: str) -> dict[int, Any]:
 def _simulated(results: Results, work: Sequence[_Work]) -> tuple[dict[str, dict[int, Any]], list[str]]:
     """The causes of flows of these runs, and the errors; the runs are simulated in parallel."""
     found: dict[str, dict[int, Any]] = {}
-    problems: dict[str, None] = {}
+    problems: list[str] = []
+    if not work:
+        return found, problems
     total, done, stop = sum(one.cost for one in work), 0.0, Event()
 
     def go_on(_: object) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
-    with ThreadPoolExecutor(max(1, min(len(work), os.cpu_count() or 1))) as pool:
+    with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
         jobs = {pool.submit(explain, results, one.run, one.flows, progress=go_on): one for one in work}
         try:
             results.watch("Simulating slow flows again", 0.0, total)
@@ -168,13 +172,13 @@ def _simulated(results: Results, work: Sequence[_Work]) -> tuple[dict[str, dict[
                 try:
                     found[jobs[job].run.id] = {one.flow: _shares(one) for one in job.result()}
                 except (ResultsError, ScenarioError) as error:
-                    problems[f"The causes of some flows are unknown: {error}."] = None
+                    problems.append(f"The causes of some flows are unknown: {error}.")
                 done += jobs[job].cost
                 results.watch("Simulating slow flows again", done, total)
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-    return found, list(problems)
+    return found, problems
 
 
 def _shares(one: Explanation) -> list[list[Any]]:
