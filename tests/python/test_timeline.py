@@ -152,6 +152,7 @@ def test_explore_shows_the_time_line_under_schemes_that_do_not_explore(weft, tmp
     assert answer.exit_code == 0, answer.output
     assert f"(no animation: `{scheme}` does not explore paths" in answer.stderr
     assert f"No animation: `{scheme}` does not explore paths" in out.read_text()
+    assert '<div class="meta">race · seed 1 · ' in out.read_text()
     [course] = courses_of(out.read_text())
     assert course["packets"]["sent"] and course["label"] == scheme
     answer = weft("explore", tmp_path / "race.toml", "--set", f"scheme.name={scheme}", "--flow", 5, "-o", out)

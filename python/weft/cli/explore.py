@@ -80,16 +80,16 @@ def explore(
                 trace = follow(plan, points=points, flow=flow, ends=ends, progress=_Forward(feed))
             except ScenarioError as error:
                 note = f"{error}"
-                course = _course(plan, points, flow, ends, feed, error)
+                course, name = _course(plan, points, flow, ends, feed, error)
             else:
                 write(trace, out)
                 _tell(trace.data, out)
                 return
         else:
-            course = _course(plan, points, flow, ends, feed)
+            course, name = _course(plan, points, flow, ends, feed)
     from ..timeline import write as write_course
 
-    write_course([course], out, name=plan.name, note=f"No animation: {note}" if note else "")
+    write_course([course], out, name=name, note=f"No animation: {note}" if note else "")
     _tell_course(course, note, out)
 
 
@@ -100,8 +100,8 @@ def _course(
     ends: tuple[str, str, int | None, int | None] | None,
     feed: Any,
     refused: ScenarioError | None = None,
-) -> Course:
-    """The course of the flow; if there is none, raises `refused`, the reason for which it has no animation."""
+) -> tuple[Course, str]:
+    """The course of the flow, and the name of the scenario; if there is none, raises `refused`, the reason for which it has no animation."""
     from ..timeline.simulated import explores, number_of, planned, simulated
 
     def forward(event: dict[str, Any]) -> None:
@@ -112,7 +112,7 @@ def _course(
         number = number_of(plan, flow, ends)
     except ScenarioError as error:
         raise (refused if refused is not None and explores(plan) else error) from None
-    return simulated(scenario, plan, number, forward)
+    return simulated(scenario, plan, number, forward), str(plan["name"])
 
 
 def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scenario, list[Point]]:
