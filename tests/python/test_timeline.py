@@ -172,6 +172,22 @@ def test_explore_shows_the_time_line_of_every_protocol(weft, tmp_path, protocol)
     assert {"data", "repeated", "marked"} & set(course["packets"]["kind"])
 
 
+def test_subflows_can_be_chosen(browser, weft, tmp_path):
+    text = SCENARIO.replace("[run]", '[transport]\nmptcp = "ndiffports"\nsubflows = 2\n[run]')
+    (tmp_path / "race.toml").write_text(text)
+    out = tmp_path / "page.html"
+    assert weft("explore", tmp_path / "race.toml", "--set", "scheme.name=ecmp", "--flow", 3, "-o", out).exit_code == 0
+    [course] = courses_of(out.read_text())
+    assert len(course["subflows"]) == 2 and course["bytes"]
+    shown = opened(browser, out)
+    drawn = "document.querySelectorAll('#lanes canvas')[1].toDataURL()"
+    all_of_them = shown.evaluate(drawn)
+    shown.locator("#subflow").select_option(str(course["subflows"][1]))
+    assert shown.evaluate(drawn) != all_of_them
+    assert shown.complaints == []
+    shown.close()
+
+
 def test_the_time_line_of_a_flow_that_explores_is_an_option(weft, tmp_path):
     (tmp_path / "race.toml").write_text(SCENARIO)
     out = tmp_path / "page.html"

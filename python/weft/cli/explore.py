@@ -101,7 +101,10 @@ def _course(
     feed: Any,
     refused: ScenarioError | None = None,
 ) -> tuple[Course, str]:
-    """The course of the flow, and the name of the scenario; if there is none, raises `refused`, the reason for which it has no animation."""
+    """The course of the flow, and the name of the scenario.
+
+    Raises `refused`, the reason for which there is no animation, or another error if there is no such flow.
+    """
     from ..timeline.simulated import explores, number_of, planned, simulated
 
     def forward(event: dict[str, Any]) -> None:
