@@ -9,6 +9,7 @@ import polars as pl
 from . import extracts
 from .labels import short_key, visible
 from .results import Results
+from .run_events import drawn_events
 from .scheme_ranks import RankTable, ranked
 from .steadiness import Mark, marks
 from .summary import summarise
@@ -40,6 +41,11 @@ class Content:
     def marks(self) -> dict[tuple[Any, ...], Mark]:
         """The marks of groups of runs by point and scheme."""
         return marks(self.results, ["point", "scheme"])
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """The events that figures over time draw, see `weft.run_events.drawn_events`."""
+        return drawn_events(self.results)
 
     def labels(self, point: str) -> dict[str, str]:
         """The schemes as legends name them at a point: with the label of those that were not in a steady state."""

@@ -127,6 +127,12 @@ def largest_queue(results: Results) -> pl.DataFrame:
     return _spread(results, grid, values, ()).rename({"value": "bytes"})
 
 
+def time_axes(results: Results) -> pl.DataFrame:
+    """The end of the time axis of each point: `point`, `end_s`."""
+    end = pl.col("interval_ps") * pl.col("samples_per_bin") * pl.col("bins") / 1e12
+    return _grid(results).select("point", end.alias("end_s"))
+
+
 def _grid(results: Results, *, of_links: bool = False) -> pl.DataFrame:
     """The time axis of each point: `point`, `interval_ps`, `samples_per_bin`, `bins`.
 

@@ -21,7 +21,7 @@ from ..labels import visible
 from ..metrics import METRICS
 from ..palette import Style, styles
 from ..results import Results
-from . import collectives, fabric, paper, ranks
+from . import collectives, events, fabric, paper, ranks
 from .figure import Drawn, Measure, Toggle
 from .image import Drawing, require
 from .options import Options
@@ -169,6 +169,8 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
             labels = content.labels(point)
             data = {name: _rows(table, point, labels) for name, table in tables[figure.file].items()}
             if any(data.values()):
+                if figure.over_time:
+                    data[events.DATA] = _shown(content.events.filter(pl.col("point") == point))
                 spec = figure.spec(Drawn(content, list(labels.values()), options.on(figure)))
                 looks = _looks(content, list(labels.values()))
                 yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks), figure.toggles)

@@ -67,6 +67,8 @@ class Figure:
     """Name of its file at each point; empty for figures with measures."""
     toggles: Sequence[Toggle] = field(default=())
     measures: Sequence[Measure] = field(default=())
+    over_time: bool = False
+    """Whether a panel has the time in the run across, and so the events of the run (`events`)."""
 
     def known(self, content: Content) -> list[Measure]:
         """The measures that these results have."""

@@ -1,11 +1,11 @@
 """Utilisation and queue of one link over time. Only on the page."""
 
-from collections.abc import Sequence
-
+from ..content import Content
+from . import events
 from .layers import Spec, axis, beside, formatted, lines, panel, span, tips
 
 
-def spec(schemes: Sequence[str]) -> Spec:
+def spec(content: Content) -> Spec:
     """A panel for each quantity; the data sets are `link`, and `now` with the chosen time, if there is one."""
     x = axis("time_s", "time in the run", "s", grid=False)
     now = {
@@ -22,5 +22,6 @@ def spec(schemes: Sequence[str]) -> Spec:
             f"{title}, mean over seeds": formatted(kind, field),
             "95 % interval": span(kind, f"{field}_low", f"{field}_high"),
         }
-        panels.append(panel("link", [now, lines(schemes, x, y, strokeWidth=1.5), tips(x, y, texts)], title))
+        series = [lines(content.schemes, x, y, strokeWidth=1.5), tips(x, y, texts)]
+        panels.append(panel("link", [*events.layers(content), now, *series], title))
     return beside(*panels, height=130)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .. import extracts
+from . import events
 from .figure import ALL, NO_FLOW, UNTIL, Drawn, Figure, Toggle
 from .layers import Layers, Spec, axis, faceted, formatted, lines, span, tips
 
@@ -29,7 +30,8 @@ def _spec(drawn: Drawn) -> Spec:
     x = axis("time_s", "time in the run", "s", ticks=4, grid=False)
     y = axis("bps", "delivered", "bps", log="child_y" if log else "")
     order = [*classes, ALL] if len(classes) > 1 else classes
-    spec = faceted("delivered", "class", order, series(drawn.names, x, y, "bps", "bps", "delivered"))
+    shown = [*events.layers(drawn.content), *series(drawn.names, x, y, "bps", "bps", "delivered")]
+    spec = faceted("delivered", "class", order, shown)
     spec["transform"] = [{"filter": "datum.bps > 0"}] if log else []
     return spec
 
@@ -37,13 +39,16 @@ def _spec(drawn: Drawn) -> Spec:
 FIGURE = Figure(
     "over-time",
     "Throughput over time",
-    lambda _: (
-        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. " + UNTIL
+    lambda content: (
+        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
+        + UNTIL
+        + events.note(content)
     ),
     {"delivered": lambda content: extracts.throughput_over_time(content.results)},
     {"time_s": "s", "bps": "bps", "half": "bps"},
     _spec,
     lambda _: NO_FLOW,
     file="throughput-time",
+    over_time=True,
     toggles=(Toggle("over-time-y", "log axis"),),
 )

@@ -1,6 +1,7 @@
 """Queues: the fullest one over time, next to the distribution of occupancy."""
 
 from .. import extracts
+from . import events
 from .figure import UNTIL, Drawn, Figure, Toggle
 from .layers import Spec, axis, beside, formatted, lines, panel, tips
 from .over_time import series
@@ -18,7 +19,8 @@ def _spec(drawn: Drawn) -> Spec:
         "share of samples": formatted("share", "share"),
     }
     names = list(drawn.names)
-    left = panel("largest", series(names, time, fullest, "bytes", "bytes", "queued bytes"), "fullest port over time")
+    over_time = [*events.layers(drawn.content), *series(names, time, fullest, "bytes", "bytes", "queued bytes")]
+    left = panel("largest", over_time, "fullest port over time")
     steps = lines(names, size, share, interpolate="step-before")
     right = panel("exceedance", [steps, tips(size, share, texts)], "queue length, all ports")
     left["transform"] = [{"filter": "datum.bytes > 0"}] if log_x else []
@@ -29,9 +31,10 @@ def _spec(drawn: Drawn) -> Spec:
 FIGURE = Figure(
     "queues",
     "Queues",
-    lambda _: (
-        f"Left: the fullest queue in the fabric, averaged over seeds. {UNTIL} Right: complementary CDF of queue "
-        "occupancy (all switch ports, samples in the measurement window); lower and further left is better."
+    lambda content: (
+        f"Left: the fullest queue in the fabric, averaged over seeds. {UNTIL}{events.note(content)} Right: "
+        "complementary CDF of queue occupancy (all switch ports, samples in the measurement window); lower and further "
+        "left is better."
     ),
     {
         "largest": lambda content: extracts.largest_queue(content.results),
@@ -41,5 +44,6 @@ FIGURE = Figure(
     _spec,
     lambda _: "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>",
     file="queues",
+    over_time=True,
     toggles=(Toggle("queues-x", "log bytes"), Toggle("queues-y", "log share", pressed=True)),
 )

@@ -27,6 +27,8 @@ def config(colors: Mapping[str, Any], looks: Sequence[Style], **more: Any) -> di
         "interval": {"color": colors["ink"], "strokeWidth": 1.4},
         "guide": {"color": colors["soft"], "strokeWidth": 1, "strokeDash": [3, 3]},
         "here": {"color": colors["edge"]},
+        "event": {"color": colors["ink"], "strokeWidth": 1.2, "strokeDash": [2, 2]},
+        "down": {"color": colors["edge"], "opacity": 0.22},
         "tips": {"opacity": 0, "size": 50},
         "pointed": {"opacity": 0},
         "area": {"color": colors["grid"]},

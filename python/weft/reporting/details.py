@@ -22,6 +22,7 @@ from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
 from ..markup import packed
 from ..one_run import FLOWS, SERIES, SUMMARY
+from ..run_events import events_of, text
 from . import failures
 
 _USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000
@@ -143,7 +144,7 @@ class Details:
                     found["half"] = {one.name: _coarse(_scaled(halves[one.name], one.scale)) for one in shown}
                 by_scheme[str(scheme)] = found
             pairs = self._pairs(runs.get((point,)), shown, by_scheme)
-            ended = failures.never_healed(self._events_of_run(str(point)), self.names)
+            ended = failures.never_healed(events_of(content.results, str(point)), self.names)
             yield f"use-{kept[str(point)]}", {"schemes": by_scheme, "pairs": pairs, "ended": ended}
 
     def _pairs(
@@ -204,20 +205,13 @@ class Details:
     def _events(self, point: str) -> list[dict[str, Any]]:
         """The events of a point: seconds in the run, and the change."""
         found: dict[tuple[float, str], None] = {}
-        for event in self._events_of_run(point):
-            text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"
-            found[(event["at_ps"] / 1e12, text)] = None
-        return [{"at": at, "text": text} for at, text in found]
+        for event in events_of(self._content.results, point):
+            found[(event["at_ps"] / 1e12, text(event))] = None
+        return [{"at": at, "text": words} for at, words in found]
 
     def _down(self, point: str, step: int, steps: int) -> list[list[int]]:
         """When links are down: place of the link, first and last step."""
-        return failures.steps(failures.intervals(self._events_of_run(point), self.names), step, steps)
-
-    def _events_of_run(self, point: str) -> list[dict[str, Any]]:
-        """The events of the first run at a point."""
-        results = self._content.results
-        first = next(run.id for run in results.finished if run.point == point)
-        return results.heads()[first].get("events") or []
+        return failures.steps(failures.intervals(events_of(self._content.results, point), self.names), step, steps)
 
     def _flows(self, point: str) -> dict[str, Any]:
         """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""

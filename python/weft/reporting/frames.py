@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from ..content import Content
+from ..figures import events
 from ..figures.figure import ALL
 from ..figures.registry import FIGURES
 from ..metrics import METRICS
@@ -47,4 +48,6 @@ def frames(content: Content) -> dict[str, dict[str, list[Any]]]:
         tables = figure.data(content)
         if tables and not any(table.is_empty() for table in tables.values()):
             found |= tables
+    if not content.events.is_empty():
+        found[events.DATA] = content.events
     return {name: frame(table, places) for name, table in found.items()}

@@ -179,7 +179,7 @@ def _specs(content: Content) -> dict[str, Any]:
         "config": config(colors | {"hatched": "$category"}, looks, **more),
         "figures": {figure.ident: figure.variants(content) for figure in FIGURES},
         "pairs": [pairs.spec(content.schemes, content.classes, log=log) for log in (False, True)],
-        "link": link.spec(content.schemes),
+        "link": link.spec(content),
     }
 
 

@@ -1,0 +1,42 @@
+"""Events of a run in figures over time: a line at each, and a band while links or nodes are down."""
+
+from ..content import Content
+from .layers import Layers, formatted
+
+DATA = "events"
+"""Name of the data set, the rows of `Content.events`."""
+
+
+def layers(content: Content) -> Layers:
+    """Bands and lines of the data set `DATA`, for a panel with the time in seconds across; none without events."""
+    if content.events.is_empty():
+        return []
+    across = {"field": "at_s", "type": "quantitative"}
+    return [
+        {
+            "data": {"name": DATA},
+            "transform": [{"filter": "isValid(datum.until_s)"}],
+            "mark": {"type": "rect", "style": "down", "clip": True},
+            "encoding": {"x": across, "x2": {"field": "until_s"}},
+        },
+        {
+            "data": {"name": DATA},
+            "transform": [
+                {"filter": "!isValid(datum.until_s)"},
+                {"calculate": formatted("s", "at_s"), "as": "when"},
+            ],
+            "mark": {"type": "rule", "style": "event", "clip": True},
+            "encoding": {
+                "x": across,
+                "tooltip": [
+                    {"field": "text", "type": "nominal", "title": "event"},
+                    {"field": "when", "type": "nominal", "title": "time in the run"},
+                ],
+            },
+        },
+    ]
+
+
+def note(content: Content) -> str:
+    """The sentence of a caption about them; empty without events."""
+    return "" if content.events.is_empty() else " Vertical lines: events; grey bands: from a failure to its recovery."
