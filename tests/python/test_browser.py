@@ -495,7 +495,7 @@ def test_nothing_is_complained_about_and_nothing_is_fetched(page):
 
 
 def test_the_check_for_overlap_finds_what_overlaps(page):
-    page.evaluate("""() => document.querySelector('.chart svg').insertAdjacentHTML('beforeend', `<g id="probe">
+    page.evaluate("""() => document.querySelector('#completion svg').insertAdjacentHTML('beforeend', `<g id="probe">
         <text x="300" y="20">first, long</text><text x="320" y="24">second</text>
         <text transform="translate(500,90) rotate(-30)">slanted, long</text>
         <text transform="translate(530,90) rotate(-30)">beside</text></g>`)""")

@@ -10,7 +10,13 @@ def spec(content: Content) -> Spec:
     x = axis("time_s", "time in the run", "s", grid=False)
     now = {
         "data": {"name": "now"},
-        "mark": {"type": "rule", "style": "guide", "strokeDash": [1, 0], "opacity": {"expr": "datum.chosen"}},
+        "mark": {
+            "type": "rule",
+            "style": "guide",
+            "clip": True,
+            "strokeDash": [1, 0],
+            "opacity": {"expr": "datum.chosen"},
+        },
         "encoding": {"x": {"field": "time_s", "type": "quantitative"}},
     }
     panels = []

@@ -39,6 +39,7 @@ SCRIPTS = (
     "theme.js",
     "files.js",
     "sorting.js",
+    "times.js",
     "panels.js",
     "charts.js",
     "pairs.js",
@@ -47,9 +48,17 @@ SCRIPTS = (
     "why.js",
     "flows.js",
     "controls.js",
+    "contents.js",
     "page.js",
 )
 """The page's own scripts; each uses only those before it."""
+
+_CONTENTS = (
+    '<nav id="contents" class="contents" aria-label="Contents" data-open="no">'
+    '<button type="button" id="contents-toggle" aria-expanded="false" aria-controls="contents-list">Contents: '
+    '<b id="contents-now"></b></button><ol id="contents-list"></ol></nav>'
+)
+"""The place of the list of contents, which the page's script fills."""
 
 
 def render(
@@ -87,7 +96,7 @@ def render(
             "<noscript>The charts on this page need JavaScript; the tables do not.</noscript>",
             _header(content),
             _bar(content),
-            f'<main id="main" tabindex="-1">{body}</main>',
+            f'<div class="page">{_CONTENTS}<main id="main" tabindex="-1">{body}</main></div>',
             '<div id="said" class="unseen" role="status" aria-live="polite"></div>',
             f"<footer><div>Made by Weft {escape(results.version)}. This page works offline.</div></footer>",
             data_block("page-data", data),
@@ -262,7 +271,8 @@ def _bar(content: Content) -> str:
     if choosers:
         parts.append(f'<div class="choosers" role="group" aria-label="Values of the sweep">{choosers}</div>')
     parts.append(
-        '<div class="page-tools"><button type="button" id="reset" hidden>Reset</button>'
+        '<div class="page-tools"><button type="button" id="whole" hidden>Whole time</button>'
+        '<button type="button" id="reset" hidden>Reset</button>'
         '<button type="button" id="theme" aria-pressed="false">Dark</button></div>'
     )
     return f'<nav class="bar" aria-label="Controls of all figures"><div>{"".join(parts)}</div></nav>'

@@ -42,7 +42,8 @@ def fabric(content: Content) -> str:
     time = (
         '<div class="time"><button type="button" id="play" aria-pressed="false">Play</button>'
         '<div class="track"><input type="range" id="time" min="-1" max="-1" step="1" value="-1" '
-        'aria-label="Time in the run"><div class="events" id="time-events"></div></div>'
+        'aria-label="Time in the run"><div class="events" id="time-events"></div>'
+        '<i id="time-cursor" hidden></i></div>'
         '<output id="clock" for="time"></output></div><p class="caption" id="time-note"></p>'
     )
     body = (

@@ -1,5 +1,4 @@
 // The figures of the comparison: which specification and which rows are shown.
-const frames = await unpack("frames");
 const kindOf = Object.fromEntries(page.metrics.map(({ key, kind }) => [key, kind]));
 const metricNames = [...new Set(page.metrics.map(({ key }) => key))];
 const classNames = page.classes.length > 1 ? [...page.classes, "all"] : page.classes;
@@ -29,10 +28,10 @@ const chartFrom = (id, { tables, kinds, toggles, measures }) => {
     && seen(row.scheme) && (row.class === undefined || seenClass(row.class))).map((row) => ({
     ...named(row), ...(measures.length ? { place: row.scheme, x: values(row.point)[page.axis], here: Number(page.axis !== null && row.point === state.point) } : {}),
   }));
+  const specOf = () => specs.figures[id][measure() ?? ""][toggles.filter(on).join(",")];
   return {
-    needs: ["point", "hide", "without", "flip", id],
-    chart: (room) => chartOf(specs.figures[id][measure() ?? ""][toggles.filter(on).join(",")],
-      Object.fromEntries(tables.map((name) => [name, rows(name)])), room),
+    needs: ["point", "hide", "without", "flip", ...(overTime(specOf()) ? ["zoom"] : []), id],
+    chart: (room) => chartOf(specOf(), Object.fromEntries(tables.map((name) => [name, rows(name)])), room),
     data: () => {
       const each = tables.map(columnsOf), columns = [...new Set(each.flatMap((one) => one.columns))], metric = columns.indexOf("metric");
       const kind = (name, row) => kinds[name] || (name in kinds ? kindOf[row[metric]] : ["low", "high"].includes(name) ? kinds.half : "text");

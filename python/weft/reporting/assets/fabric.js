@@ -92,6 +92,17 @@ const showTime = async () => {
 };
 slider.addEventListener("input", () => change({ time: Number(slider.value) }, { quiet: true }));
 
+// The cursor of the figures over time on the slider, and the chosen step in the figures.
+cursorWatchers.push(async (at) => {
+  const mark = element("time-cursor"), series = await part("series", state.point);
+  mark.hidden = at === null || !series;
+  if (!mark.hidden) mark.style.left = `${Math.min(1, (at / series.step + 1) / stepsOf(series)) * 100}%`;
+});
+slider.addEventListener("input", async () => {
+  const series = await part("series", state.point);
+  moveCursor(series && state.time >= 0 ? (state.time + 0.5) * series.step : null);
+});
+
 const stop = () => {
   clearInterval(playing);
   playing = null;
@@ -142,7 +153,7 @@ const seriesOf = async () => {
   });
 };
 charts["link-series"] = {
-  needs: ["point", "hide", "link", "time"],
+  needs: ["point", "hide", "link", "time", "zoom"],
   empty: "No series: links that leave hosts are not sampled, nor is any link of a large fabric.",
   chart: async (room) => {
     const series = await part("series", state.point);

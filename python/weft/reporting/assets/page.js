@@ -9,4 +9,5 @@ addEventListener("resize", () => {
   room = root.clientWidth;
   redraw(Object.keys(charts));
 });
+goToNamed();
 root.dataset.ready = "yes";

@@ -19,12 +19,13 @@ const colours = () => ({
 
 // A specification with its rows by name, in panels that fit; null without rows. Panels are lower in files.
 const HIGHER = 1.3;
-const chartOf = (spec, rows, room, { names = {}, axis = 96, high = () => null } = {}) => {
-  if (!Object.values(rows).some((some) => some.length)) return null;
+const chartOf = (whole, all, room, { names = {}, axis = 96, high = () => null } = {}) => {
+  if (!Object.values(all).some((some) => some.length)) return null;
+  const { spec, rows } = inSpan(whole, all);
   const count = spec.concat?.length ?? new Set(rows[spec.data.name].map((row) => row[spec.facet.field])).size;
   const { columns, width } = layout(count, room, axis);
   const panel = (one) => ({ ...one, width, height: high(width) ?? Math.round(HIGHER * one.height) });
-  const made = { ...filled(spec, names), columns, config: filled(specs.config, colours()), datasets: rows };
+  const made = { ...filled(spec, names), columns, config: filled(specs.config, colours()), datasets: { ...rows, events: eventRows() } };
   return made.concat ? { ...made, concat: made.concat.map(panel) } : { ...made, spec: panel(made.spec) };
 };
 
@@ -46,8 +47,15 @@ const draw = async (id) => {
   const result = await vegaEmbed(fresh, spec, options);
   views[id]?.finalize();
   views[id] = result;
-  if (fresh.querySelector(":is(.mark-line, .mark-symbol, .mark-rect) path")) at.replaceChildren(fresh);
-  else none();
+  if (!fresh.querySelector(":is(.mark-line, .mark-symbol, .mark-rect) path")) {
+    none();
+    return;
+  }
+  at.replaceChildren(fresh);
+  if (overTime(spec)) {
+    if (!timePanels.has(id)) followTimes(id);
+    takePanels(id, spec);
+  }
 };
 
 // Charts wait here until they are drawn, those in the window first.
@@ -69,7 +77,8 @@ const drawStale = async () => {
 const redraw = (ids) => {
   for (const id of ids) if (element(id)) stale.add(id);
   if (stale.size) root.dataset.busy = "yes";
-  if (stale.size) drawing ??= drawStale();
+  // Later, as other watchers first show the places of charts.
+  if (stale.size) drawing ??= Promise.resolve().then(drawStale);
   return drawing;
 };
 onChange((keys) => {

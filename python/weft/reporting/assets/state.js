@@ -8,7 +8,7 @@ const MEASURED = Object.keys(page.figures).filter((figure) => page.figures[figur
 const ofMeasured = (value) => Object.fromEntries(MEASURED.map((figure) => [figure, value(figure)]));
 const DEFAULTS = {
   point: 0, hide: [], without: [], ...ofMeasured(() => 0), flip: [], scheme: 0, second: other(0), minus: false,
-  view: "utilisation", time: -1, link: -1, slow: 0, flow: "",
+  view: "utilisation", time: -1, zoom: "", link: -1, slow: 0, flow: "",
 };
 const state = structuredClone(DEFAULTS);
 const watchers = [];
@@ -20,21 +20,24 @@ const place = (names) => ({ write: (at) => names[at], read: (text) => names.inde
 const schemes = place(page.schemes.map((one) => one.name));
 const plain = { write: String, read: (text) => text, ok: () => true };
 const number = { write: String, read: Number, ok: Number.isInteger };
+// A part of the time in the run, in seconds: "0.005..0.01".
+const isSpan = (text) => /^[\d.e-]+\.\.[\d.e-]+$/.test(text) && Number(text.split("..")[0]) < Number(text.split("..")[1]);
 const WRITTEN = {
   point: place(page.points), hide: schemes, without: place(page.classes),
   ...ofMeasured((figure) => place(page.figures[figure].measures)), flip: plain, scheme: schemes, second: schemes,
   minus: { write: () => "yes", read: (text) => text === "yes", ok: () => true },
   view: { ...plain, ok: (text) => ["utilisation", "queue"].includes(text) },
-  time: number, link: place(page.links), slow: place(page.classes), flow: plain,
+  time: number, zoom: { ...plain, ok: isSpan }, link: place(page.links), slow: place(page.classes), flow: plain,
 };
 
-const fragment = () => {
+const fragment = (more = {}) => {
   const words = new URLSearchParams();
   for (const [key, { write }] of Object.entries(WRITTEN)) {
     const value = state[key];
     if (Array.isArray(value)) value.forEach((one) => words.append(key, write(one)));
     else if (value !== DEFAULTS[key]) words.append(key, write(value));
   }
+  for (const [key, value] of Object.entries(more)) words.append(key, value);
   return words.toString();
 };
 
