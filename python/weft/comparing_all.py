@@ -23,7 +23,7 @@ def chosen(names: Sequence[str] | None) -> list[Metric]:
     Raises `ResultsError` if there is no such metric.
     """
     if names is None:
-        return list(METRICS)
+        return [metric for metric in METRICS if not metric.rare]
     keys = {name.replace("-", "_") for name in names}
     unknown = sorted(keys - {metric.key for metric in METRICS})
     if unknown or not keys:

@@ -10,7 +10,7 @@ from .difference import FEW
 from .html_table import dim, judged, notes, table
 from .labels import plural, short_key, show
 from .markup import escape
-from .metrics import METRICS, Metric
+from .metrics import Metric
 from .runs import Runs
 from .summary import summarise
 from .summary_note import note
@@ -35,7 +35,7 @@ class Comparison(Summary):
         """The table for a notebook."""
         if not self.rows:
             return "<div>No flow started in the measurement window, so there is nothing to compare.</div>"
-        metrics = [metric for metric in METRICS if any(_tells(row, metric) for row in self.rows)]
+        metrics = [metric for metric in self.metrics if any(_tells(row, metric) for row in self.rows)]
         heads = [short_key(key, self.by).capitalize() for key in self.by]
         heads += ["Flows per run", *(metric.title for metric in metrics)]
         rows = [[*_group(row, self.by), _flows(row), *_cells(row, metrics)] for row in self.rows]

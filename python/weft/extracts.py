@@ -31,14 +31,14 @@ def detail(results: Results) -> int:
 def intervals(summary: Summary) -> pl.DataFrame:
     """The summary in long form: the group's columns, `metric`, `mean`, `low`, `high` (null without an interval).
 
-    Groups that are not in a steady state have no rows: their means say nothing.
+    Groups that are not in a steady state have no rows, as their means say nothing; nor have rare quantiles of few.
     """
     rows = [
         {**row.group, "metric": metric.key, "mean": value.mean, "low": value.low, "high": value.high, "seeds": value.n}
         for row in summary.rows
         if row.mark is None
         for metric in METRICS
-        if (value := row.estimates[metric.key]) is not None
+        if (value := row.estimates[metric.key]) is not None and not (metric.rare and row.few(metric))
     ]
     floats = {"mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     if not rows:

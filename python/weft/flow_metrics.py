@@ -21,6 +21,7 @@ VALUES = {
     "mean_fct_s": pl.col("fct_s").mean(),
     "median_fct_s": _quantile(0.5),
     "p99_fct_s": _quantile(0.99),
+    "p999_fct_s": _quantile(0.999),
     "mean_slowdown": pl.col("slowdown").mean(),
     "mean_throughput_bps": pl.col("throughput_bps").mean(),
     "out_of_order_share": _sum("out_of_order") / _sum("first_transmissions_received"),

@@ -18,10 +18,12 @@ class Metric:
     """Whether only finished flows count. Two runs are then compared over the flows that finished in both."""
     quantile: float | None = None
     """The share of flows below the value, if it is a quantile."""
+    rare: bool = False
+    """Whether it is left out where no group has `least` flows, and is compared only in groups that have them."""
 
     @property
     def least(self) -> int:
-        """Number of flows below which a quantile lies between the two largest values: 101 for the 99th percentile."""
+        """Number of flows below which a quantile lies between the two largest values: 101 for p99, 1 001 for p99.9."""
         return 1 if self.quantile is None else math.ceil((2 - self.quantile) / (1 - self.quantile) - 1e-9)
 
 
@@ -29,6 +31,7 @@ METRICS = (
     Metric("mean_fct_s", "Mean FCT", "s", -1, of_finished=True),
     Metric("median_fct_s", "Median FCT", "s", -1, of_finished=True, quantile=0.5),
     Metric("p99_fct_s", "p99 FCT", "s", -1, of_finished=True, quantile=0.99),
+    Metric("p999_fct_s", "p99.9 FCT", "s", -1, of_finished=True, quantile=0.999, rare=True),
     Metric("mean_slowdown", "Slowdown", "ratio", -1, of_finished=True),
     Metric("mean_throughput_bps", "Throughput", "bps", +1, of_finished=True),
     Metric("out_of_order_share", "Out of order", "share", -1),

@@ -17,7 +17,7 @@ from .flow_metrics import VALUES
 from .heads import PER_LINK
 from .metrics import METRIC_KEYS
 
-VERSION = "5"
+VERSION = "6"
 """Change this with any definition here or in `weft.flow_metrics`: cached tables of another version are not used."""
 TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
 """Sampled table sizes of switches."""

@@ -92,7 +92,8 @@ def _row(
     row = Row(group, sorted(seeds), flows, finished, estimates, {}, least)
     if not matches:
         return row
-    return replace(row, differences=differences(matches, METRICS), shared=shared(matches))
+    compared = [metric for metric in METRICS if not metric.rare or least >= metric.least]
+    return replace(row, differences=differences(matches, compared), shared=shared(matches))
 
 
 def _without_flows(results: Runs, runs: set[str]) -> list[str]:

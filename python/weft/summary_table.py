@@ -63,10 +63,16 @@ class Summary:
     without_flows: list[str]
     """The finished points without any measured flow."""
 
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics to show: rare ones only if some group has enough flows for them."""
+        most = max((row.least for row in self.rows), default=0)
+        return [metric for metric in METRICS if not metric.rare or most >= metric.least]
+
     def signs(self) -> list[str]:
         """The meaning of each sign after a number of the table, one sentence each."""
         found = [one for row in self.rows for one in row.differences.values() if one]
-        few = {metric.title: metric.least for row in self.rows for metric in METRICS if row.few(metric)}
+        few = {metric.title: metric.least for row in self.rows for metric in self.metrics if row.few(metric)}
         counted = (
             "only flows that finished under both count"
             if self.same_flows

@@ -22,7 +22,9 @@ from weft.figures.registry import FIGURES
 from weft.studies.packet_spraying import figures
 
 SVG = "{http://www.w3.org/2000/svg}"
-STEMS = [measure.file for figure in FIGURES for measure in figure.measures if measure.file]
+STEMS = [
+    measure.file for figure in FIGURES for measure in figure.measures if measure.file and measure.key != "p999_fct_s"
+]
 STEMS += [*(figure.file for figure in FIGURES if figure.file), "fabric"]
 
 

@@ -82,7 +82,7 @@ def test_quantiles_of_a_runs_own_summary_and_of_the_table_are_the_same(engine_re
         (own,) = engine_results.summaries([run])
         for kind, known in own["classes"].items():
             fct = flows.filter(pl.col("class") == kind)["fct_s"].drop_nulls()
-            for key, share in (("median_fct_s", 0.5), ("p99_fct_s", 0.99)):
+            for key, share in (("median_fct_s", 0.5), ("p99_fct_s", 0.99), ("p999_fct_s", 0.999)):
                 expected = [fct.quantile(share, interpolation=QUANTILE), quantile(fct.to_list(), share)]
                 assert expected == pytest.approx([known[key]] * 2, rel=1e-12), (scheme, seed, kind, key)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from .. import paths, quantity
 from ..difference import FEW
 from ..labels import short_key, show, visible
-from ..metrics import METRICS, Metric
+from ..metrics import Metric
 from ..palette import Style, styles
 from ..statistics import Estimate
 from ..steadiness import Mark
@@ -33,7 +33,9 @@ def show_summary(console: Console, summary: Summary) -> None:
     for values, rows in groupby(summary.rows, key=lambda row: tuple(show(row.group[key]) for key in lead)):
         group = list(rows)
         title = ", ".join(f"{short_key(key, lead)} {value}" for key, value in zip(lead, values, strict=True))
-        _print_parts(console, visible(title), in_parts(console, METRICS, partial(_table, group, summary=summary)))
+        _print_parts(
+            console, visible(title), in_parts(console, summary.metrics, partial(_table, group, summary=summary))
+        )
     for line in _missing(summary.without_flows):
         console.print(Text(line, style="yellow"))
     for line in summary.unsteady():

@@ -29,7 +29,7 @@ from .registry import FIGURES
 
 _MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
 _FILES = {measure.key: measure.file for figure in FIGURES for measure in figure.measures if measure.file}
-_RANKED = {metric: _FILES[metric.key] for metric in METRICS if metric.key in _FILES}
+_RANKED = {metric: _FILES[metric.key] for metric in METRICS if metric.key in _FILES and not metric.rare}
 """The metrics by which schemes are ranked, with the names of their figures."""
 
 

@@ -186,6 +186,7 @@ COMPLETION = _figure(
     Measure("mean_fct_s", "Mean", "fct-mean"),
     Measure("median_fct_s", "Median", "fct-median"),
     Measure("p99_fct_s", "99th percentile", "fct-p99"),
+    Measure("p999_fct_s", "99.9th", "fct-p999"),
     Measure("mean_slowdown", "Slowdown", "slowdown"),
 )
 THROUGHPUT = _figure(

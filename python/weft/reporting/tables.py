@@ -41,7 +41,7 @@ def comparison(content: Content) -> str:
     heads = [short_key(key, summary.by) for key in summary.by]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     head += '<th scope="col" class="n">seeds</th><th scope="col" class="n">Flows per run</th>'
-    head += "".join(f'<th scope="col" class="n">{escape(metric.title)}</th>' for metric in METRICS)
+    head += "".join(f'<th scope="col" class="n">{escape(metric.title)}</th>' for metric in summary.metrics)
     leads = [tuple(v for key, v in row.group.items() if key not in ("scheme", "class")) for row in summary.rows]
     keys = content.results.dimensions
     points = {tuple(run.dimensions.get(key) for key in keys): run.point for run in content.results.finished}
@@ -110,8 +110,8 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
             flows += f'<small class="bad">{quantity.count(row.per_run(left))} {escape(name)}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     if row.mark is not None:
-        return "".join([*cells, _label(row.mark) * len(METRICS)])
-    for metric in METRICS:
+        return "".join([*cells, _label(row.mark) * len(summary.metrics)])
+    for metric in summary.metrics:
         value = row.estimates[metric.key]
         text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")
         found = row.differences.get(metric.key)

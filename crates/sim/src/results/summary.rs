@@ -121,6 +121,7 @@ impl Class {
             "mean_fct_s": mean(self.fct_s.iter().sum()),
             "median_fct_s": quantile(&self.fct_s, 0.5),
             "p99_fct_s": quantile(&self.fct_s, 0.99),
+            "p999_fct_s": quantile(&self.fct_s, 0.999),
             "mean_slowdown": (self.slowdowns > 0).then(|| self.slowdown / self.slowdowns as f64),
             "mean_throughput_bps": mean(self.throughput_bps),
             "out_of_order_share": share(self.out_of_order.0, self.received.0),
