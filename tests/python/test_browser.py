@@ -29,6 +29,7 @@ def test_every_figure_is_drawn(page):
     expected = (
         ("completion", ".mark-symbol path", 18),
         ("throughput", ".mark-symbol path", 18),
+        ("by-size", ".mark-symbol path", 12),
         ("curves", ".mark-line path", 9),
         ("over-time", ".mark-line path", 12),
         ("queues", ".mark-line path", 6),

@@ -158,7 +158,7 @@ def test_only_the_named_figures_are_written(weft, sample_dir, tmp_path):
     ("option", "said"),
     [
         (("--only", "fct-mena"), "there is no figure `fct-mena`: choose from fct-mean, fct-median, fct-p99,"),
-        (("--only", "fct-mena"), "fabric can be followed by a point (`fct-cdf-load-0.2`): load-0.2 load-0.4"),
+        (("--only", "fct-mena"), "fabric can be followed by a point (`fct-by-size-load-0.2`): load-0.2 load-0.4"),
         (("--width", "wide"), "--width wide is not a width"),
         (("--width", "0"), "give 1.5 to 40 inches, `column` (3.5) or `text` (7.16)"),
     ],

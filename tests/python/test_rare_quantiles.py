@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import sample
+from chromium import opened
 from weft import plot, report
 from weft.content import Content
 from weft.figures import by_class
@@ -61,3 +62,12 @@ def test_with_few_flows_everywhere_nobody_sees_it(weft, few, many, tmp_path):
         assert (KEY in {one.key for one in by_class.COMPLETION.known(Content(results, None))}) == shown
         rows = json.loads(weft("summary", results.path, "--json").stdout)["rows"]
         assert all(row["metrics"][KEY]["few_flows"] == (not shown or row["class"] == "elephant") for row in rows)
+
+
+def test_all_numbers_fit_into_a_window_of_1400_pixels(browser, tmp_path):
+    """Three schemes, an axis, unfinished flows and all metrics."""
+    page = opened(browser, report(sample.write_results(tmp_path / "r", flows=3000, samples=5)), width=1400)
+    heads = page.locator("#comparison thead th").all_text_contents()
+    assert heads[-9:-4] == ["Mean FCT", "Median FCT", "p99 FCT", "p99.9 FCT", "Slowdown"]
+    assert page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.getElementById('comparison').parentNode)") <= 0
+    page.close()

@@ -54,7 +54,7 @@ def test_everything_is_in_the_page_and_nothing_is_fetched(html):
 
 def test_every_figure_has_its_place_and_its_data(html, results):
     frames = unpacked(html, "frames")
-    assert set(frames) == {"intervals", "curves", "delivered", "exceedance", "largest"}
+    assert set(frames) == {"intervals", "curves", "delivered", "exceedance", "largest", "sizes"}
     for ident in (*(figure.ident for figure in FIGURES), "pairs", "link-series"):
         assert f'<div class="chart" id="{ident}"' in html
     places = pl.col("point", "scheme", "class").cast(pl.Enum([*results.points, *results.schemes, *CLASSES]))

@@ -193,9 +193,11 @@ def _means(content: Content, measure: Measure) -> list[dict[str, Any]]:
 
 
 def _rows(table: pl.DataFrame, point: str, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of a table at a point."""
+    """The rows of a table at a point, with the `place` of each scheme."""
     part = table.filter(pl.col("point") == point)
-    return _shown(part.with_columns(pl.col("scheme").replace(labels)))
+    places = {name: at for at, name in enumerate(labels)}
+    place = pl.col("scheme").replace_strict(places, return_dtype=pl.Int64).alias("place")
+    return _shown(part.with_columns(place, pl.col("scheme").replace(labels)))
 
 
 def _shown(frame: pl.DataFrame) -> list[dict[str, Any]]:

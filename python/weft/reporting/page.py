@@ -29,7 +29,7 @@ from .trails import trails
 from .why import why
 
 OnProgress = Callable[[int, int], object]
-_BEFORE_PAIRS = 3
+_BEFORE_PAIRS = 4
 """Figures of the registry that stand before the comparison flow by flow."""
 
 SCRIPTS = (

@@ -107,7 +107,7 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
     flows = quantity.count(row.per_run(row.flows))
     for name, left in (("unfinished", unfinished), (f"unfinished under {summary.baseline}", others)):
         if left:
-            flows += f'<small class="bad">{quantity.count(row.per_run(left))} {escape(name)}</small>'
+            flows += f'<small class="bad note">{quantity.count(row.per_run(left))} {escape(name)}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     if row.mark is not None:
         return "".join([*cells, _label(row.mark) * len(summary.metrics)])

@@ -26,7 +26,7 @@ const chartFrom = (id, { tables, kinds, toggles, measures }) => {
   const measure = () => measures[state[id]] ?? measures[0];
   const rows = (name) => rowsOf(frames[name], (row) => (measures.length ? pointsShown().includes(row.point) && metricNames[row.metric] === measure() : row.point === state.point)
     && seen(row.scheme) && (row.class === undefined || seenClass(row.class))).map((row) => ({
-    ...named(row), ...(measures.length ? { place: row.scheme, x: values(row.point)[page.axis], here: Number(page.axis !== null && row.point === state.point) } : {}),
+    ...named(row), place: row.scheme, ...(measures.length ? { x: values(row.point)[page.axis], here: Number(page.axis !== null && row.point === state.point) } : {}),
   }));
   const specOf = () => specs.figures[id][measure() ?? ""][toggles.filter(on).join(",")];
   return {
