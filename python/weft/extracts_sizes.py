@@ -60,7 +60,7 @@ def by_size(results: Results) -> pl.DataFrame:
     order = {name: at for at, name in enumerate(results.schemes)}
     places = {name: at for at, name in enumerate(results.points)}
     rows.sort(key=lambda row: (places[row["point"]], order[row["scheme"]], row["bytes"]))
-    kinds = dict.fromkeys(("point", "scheme"), pl.String) | {"bytes": pl.Float64}
+    kinds: dict[str, Any] = dict.fromkeys(("point", "scheme"), pl.String) | {"bytes": pl.Float64}
     kinds |= dict.fromkeys(("least_bytes", "most_bytes", "flows"), pl.Int64)
     kinds |= {f"{measure}{end}": pl.Float64 for measure in _MEASURES for end in ("", "_low", "_high")}
     return pl.DataFrame(rows, kinds)
