@@ -274,3 +274,12 @@ def add_event(directory: Path, event: dict[str, Any], runs: str = "*") -> None:
     """Give runs of a result directory, by the pattern of their ids, this event."""
     for path in directory.glob(f"runs/{runs}/summary.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"events": [event]}))
+
+
+def keep_class(directory: Path, name: str) -> None:
+    """Leave only the flows and samples of this class in all runs."""
+    for path in directory.glob("runs/*"):
+        flows, series = path / "flows.parquet", path / "series.parquet"
+        pl.read_parquet(flows).filter(pl.col("class") == name).write_parquet(flows)
+        others = (pl.col("metric") == "throughput_bps") & (pl.col("entity") != name)
+        pl.read_parquet(series).filter(~others).write_parquet(series)

@@ -39,9 +39,11 @@ SCRIPTS = (
     "theme.js",
     "files.js",
     "sorting.js",
+    "labels.js",
     "times.js",
     "panels.js",
     "charts.js",
+    "label-editor.js",
     "pairs.js",
     "links.js",
     "fabric.js",
@@ -272,9 +274,11 @@ def _bar(content: Content) -> str:
         parts.append(f'<div class="choosers" role="group" aria-label="Values of the sweep">{choosers}</div>')
     parts.append(
         '<div class="page-tools"><button type="button" id="whole" hidden>Whole time</button>'
+        '<button type="button" id="labels" aria-expanded="false" aria-controls="labels-panel">Labels</button>'
         '<button type="button" id="reset" hidden>Reset</button>'
         '<button type="button" id="theme" aria-pressed="false">Dark</button></div>'
     )
+    parts.append('<div id="labels-panel" role="group" aria-label="Labels in figures, SVG and CSV" hidden></div>')
     return f'<nav class="bar" aria-label="Controls of all figures"><div>{"".join(parts)}</div></nav>'
 
 

@@ -122,7 +122,7 @@ const showRows = async (id) => {
   const kinds = rows[0]?.map(([kind]) => kind) ?? data.columns.map(() => "text");
   fill(made, data.columns.map((title, i) => ({ title, kind: kinds[i] })), []);
   made.tBodies[0].append(...rows.slice(0, MOST_ROWS).map((row) => make("tr", {}, ...row.map(([kind, value]) => {
-    const cell = make("td", kind === "text" ? {} : { class: "n" }, quantity(kind, value));
+    const cell = make("td", kind === "text" ? {} : { class: "n" }, quantity(kind, kind === "text" ? labelOf(value) : value));
     if (kind !== "text" && value !== null) cell.dataset.v = value;
     return cell;
   }))));
@@ -136,7 +136,8 @@ document.querySelectorAll("[data-svg]").forEach((button) => button.addEventListe
 }));
 document.querySelectorAll("[data-csv]").forEach((button) => button.addEventListener("click", async () => {
   const { columns, rows } = await dataOf(button.dataset.csv);
-  save(fileName(button.dataset.csv, "csv"), "text/csv", csv(columns, rows));
+  const shown = rows.map((row) => row.map((value, at) => (LABELLED.includes(columns[at]) ? labelOf(value) : value)));
+  save(fileName(button.dataset.csv, "csv"), "text/csv", csv(columns, shown));
 }));
 document.querySelectorAll("[data-rows]").forEach((button) => button.addEventListener("click", () => {
   const at = element(`${button.dataset.rows}-rows`);

@@ -32,7 +32,7 @@ if (element("pairs")) charts.pairs = {
       ...row, class: page.classes[row.class], first, second, faster: row.x < row.y ? first : row.y < row.x ? second : "equal",
     }));
     return chartOf(specs.pairs[Number(on("pairs-log"))], { pairs: rows }, room,
-      { names: { $first: first, $second: second }, axis: 80, high: (width) => Math.min(width, 300) });
+      { names: { $first: first, $second: second }, axis: 80, high: (width) => Math.min(width, width > WIDEST ? 460 : 300) });
   },
   data: async () => {
     const pair = await pairOf();

@@ -1,11 +1,12 @@
 // Charts as rows of panels in Vega-Lite, as many side by side as fit.
-const GAP = 22, NARROWEST = 164, WIDEST = 480;
+// One alone takes the whole room, and is higher.
+const GAP = 22, NARROWEST = 164, WIDEST = 480, WIDEST_ALONE = 1100;
 
 // Number of columns and width of each of `count` panels in `room` pixels.
 const layout = (count, room, axis) => {
   const columns = Math.max(1, Math.min(count, Math.floor((room + GAP) / (NARROWEST + axis + GAP))));
   const width = Math.floor((room - 6 - axis * columns - GAP * (columns - 1)) / columns);
-  return { columns, width: Math.max(120, Math.min(WIDEST, width)) };
+  return { columns, width: Math.max(120, Math.min(count === 1 ? WIDEST_ALONE : WIDEST, width)) };
 };
 
 const specs = await unpack("specs");
@@ -18,15 +19,15 @@ const colours = () => ({
 });
 
 // A specification with its rows by name, in panels that fit; null without rows. Panels are lower in files.
-const HIGHER = 1.3;
+const HIGHER = 1.3, HIGHER_ALONE = 1.7;
 const chartOf = (whole, all, room, { names = {}, axis = 96, high = () => null } = {}) => {
   if (!Object.values(all).some((some) => some.length)) return null;
   const { spec, rows } = inSpan(whole, all);
   const count = spec.concat?.length ?? new Set(rows[spec.data.name].map((row) => row[spec.facet.field])).size;
   const { columns, width } = layout(count, room, axis);
-  const panel = (one) => ({ ...one, width, height: high(width) ?? Math.round(HIGHER * one.height) });
+  const panel = (one) => ({ ...one, width, height: high(width) ?? Math.round((width > WIDEST ? HIGHER_ALONE : HIGHER) * one.height) });
   const made = { ...filled(spec, names), columns, config: filled(specs.config, colours()), datasets: { ...rows, events: eventRows() } };
-  return made.concat ? { ...made, concat: made.concat.map(panel) } : { ...made, spec: panel(made.spec) };
+  return relabelled(made.concat ? { ...made, concat: made.concat.map(panel) } : { ...made, spec: panel(made.spec) });
 };
 
 // The charts by their ids: { needs, chart(room), data() }; `data` gives columns and all rows, for CSV and table.
@@ -82,6 +83,6 @@ const redraw = (ids) => {
   return drawing;
 };
 onChange((keys) => {
-  const concerned = (id) => keys.some((key) => key === "theme" || charts[id].needs.includes(key));
+  const concerned = (id) => keys.some((key) => ["theme", "labels"].includes(key) || charts[id].needs.includes(key));
   redraw(Object.keys(charts).filter(concerned))?.catch((error) => console.error(error));
 });

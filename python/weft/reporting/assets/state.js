@@ -8,12 +8,25 @@ const MEASURED = Object.keys(page.figures).filter((figure) => page.figures[figur
 const ofMeasured = (value) => Object.fromEntries(MEASURED.map((figure) => [figure, value(figure)]));
 const DEFAULTS = {
   point: 0, hide: [], without: [], ...ofMeasured(() => 0), flip: [], scheme: 0, second: other(0), minus: false,
-  view: "utilisation", time: -1, zoom: "", link: -1, slow: 0, flow: "",
+  view: "utilisation", time: -1, zoom: "", labels: {}, link: -1, slow: 0, flow: "",
 };
 const state = structuredClone(DEFAULTS);
 const watchers = [];
 const onChange = (watcher) => watchers.push(watcher);
 const notify = (keys) => { for (const watcher of watchers) watcher(keys); };
+
+// Schemes must stay apart: a label that another scheme has is left out.
+const labelled = (labels) => {
+  const found = {}, taken = new Set(page.schemes.map(({ name }) => name).filter((name) => !labels[name]));
+  for (const [name, text] of Object.entries(labels)) {
+    if (!text || text === name) continue;
+    const isScheme = page.schemes.some((one) => one.name === name);
+    if (isScheme && taken.has(text)) continue;
+    if (isScheme) taken.add(text);
+    found[name] = text;
+  }
+  return found;
+};
 
 // How each choice is written: by name, so that an address still holds for a report with more runs.
 const place = (names) => ({ write: (at) => names[at], read: (text) => names.indexOf(text), ok: (at) => at >= 0 });
@@ -30,6 +43,8 @@ const WRITTEN = {
   time: number, zoom: { ...plain, ok: isSpan }, link: place(page.links), slow: place(page.classes), flow: plain,
 };
 
+// A label is written with the name that it stands for.
+const LABEL = "label.";
 const fragment = (more = {}) => {
   const words = new URLSearchParams();
   for (const [key, { write }] of Object.entries(WRITTEN)) {
@@ -37,6 +52,7 @@ const fragment = (more = {}) => {
     if (Array.isArray(value)) value.forEach((one) => words.append(key, write(one)));
     else if (value !== DEFAULTS[key]) words.append(key, write(value));
   }
+  for (const [name, text] of Object.entries(state.labels)) words.append(LABEL + name, text);
   for (const [key, value] of Object.entries(more)) words.append(key, value);
   return words.toString();
 };
@@ -59,6 +75,7 @@ const restore = () => {
     if (Array.isArray(found[key])) found[key] = [...new Set(values)];
     else if (values.length) [found[key]] = values;
   }
+  found.labels = labelled(Object.fromEntries([...words].filter(([key]) => key.startsWith(LABEL)).map(([key, text]) => [key.slice(LABEL.length), text])));
   if (found.hide.length >= page.schemes.length) found.hide = [];
   if (found.without.length >= page.classes.length) found.without = [];
   if (found.second === found.scheme) found.second = other(found.scheme);
