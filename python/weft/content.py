@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from . import extracts
+from . import extracts, paths
 from .labels import short_key, visible
 from .results import Results
 from .run_events import drawn_events
@@ -41,6 +41,11 @@ class Content:
     def marks(self) -> dict[tuple[Any, ...], Mark]:
         """The marks of groups of runs by point and scheme."""
         return marks(self.results, ["point", "scheme"])
+
+    @cached_property
+    def collectives(self) -> list[paths.Row]:
+        """The completion of collectives, compared with the baseline; empty without any."""
+        return paths.collectives(self.results, self.summary.baseline)
 
     @cached_property
     def events(self) -> pl.DataFrame:

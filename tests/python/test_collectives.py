@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from weft import paths
+from chromium import opened
+from report_page import count, go, saved, settled, titles
+from weft import paths, report
+from weft.difference import Difference
+from weft.reporting.findings import findings
 from weft.results import Results
 from weft.scenario import Scenario
+from weft.statistics import Estimate
+from weft.summary_table import Summary
 
 ALL_REDUCE = """
 [fabric]
@@ -83,3 +89,33 @@ def test_the_report_has_a_table_of_collectives(directory, weft):
     assert weft("report", directory).exit_code == 0
     page = (directory / "report.html").read_text()
     assert 'id="collectives-section"' in page and "1. pipeline" in page
+
+
+def test_the_page_begins_with_a_chart_of_collectives(browser, directory, tmp_path):
+    page = opened(browser, report(directory, tmp_path / "report.html"), accept_downloads=True)
+    settled(page)
+    assert page.locator("main > section h2").first.inner_text() == "Collectives"
+    assert titles(page, "collective-time") == ["0. reduce", "1. pipeline"]
+    assert count(page, "#collective-time .mark-rect path") == 4
+    go(page, "hide=spray")
+    assert count(page, "#collective-time .mark-rect path") == 2
+    lines = saved(page, '[data-csv="collective-time"]').splitlines()
+    assert lines[0] == "collective,point,scheme,completion_s,low,high"
+    assert len(lines) == 5
+    assert page.complaints == []
+    page.close()
+
+
+def test_findings_about_collectives_come_first():
+    faster = Difference(Estimate(-1e-3, -1.2e-3, -0.8e-3, 3), Estimate(0.8, 0.7, 0.9, 3), 0.01, adjusted=0.02)
+    vague = Difference(Estimate(-1e-3, -1.2e-3, 0.8e-3, 3), Estimate(0.9, 0.7, 1.1, 3), 0.5, adjusted=0.9)
+    rows = [
+        paths.Row(point, "spray", "", {}, collective="reduce", differences={"completion_s": one})
+        for point, one in (("load 1", vague), ("load 2", faster))
+    ]
+    summary = Summary(["class", "scheme"], "ecmp", [], several_runs=False, same_flows=True, family=0, without_flows=[])
+    [found] = findings(summary, rows)
+    assert found.scheme == "spray"
+    assert found.text == (
+        "completion of reduce is 20.0 % lower than with ecmp at load 2 (95 % interval: 10.0 % to 30.0 %)"
+    )

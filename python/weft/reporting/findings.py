@@ -4,11 +4,13 @@ Pure: a summary in, sentences out. Every sentence is backed by a paired differen
 schemes, significant after the correction for all differences at its point.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import quantity
 from ..difference import Difference
 from ..labels import short_key
+from ..paths import Row as CollectiveRow
 from ..summary_table import Row, Summary
 
 WORTH_SAYING = 0.02
@@ -27,8 +29,30 @@ class Finding:
     size: float
 
 
-def findings(summary: Summary, limit: int = 4) -> list[Finding]:
-    """The largest differences in mean FCT, at most one for each scheme and class."""
+def findings(summary: Summary, collectives: Sequence[CollectiveRow] = (), limit: int = 4) -> list[Finding]:
+    """The largest differences: of collectives first, then in mean FCT, at most one for each scheme and class."""
+    return [*_of_collectives(collectives, str(summary.baseline)), *_of_flows(summary, limit)][:limit]
+
+
+def _of_collectives(rows: Sequence[CollectiveRow], baseline: str) -> list[Finding]:
+    """The largest difference of each scheme and collective."""
+    best: dict[tuple[str, str], Finding] = {}
+    for row in rows:
+        found = row.differences.get("completion_s")
+        if found is None or not found.verdict(-1) or abs(found.change.mean) < WORTH_SAYING:
+            continue
+        size, interval = _size(found, baseline)
+        text = f"completion of {row.collective} is {size}" + (f" at {row.point}" if row.point else "")
+        finding = Finding(
+            row.scheme, f"{text} (95 % interval: {interval})", found.change.mean < 0, abs(found.change.mean)
+        )
+        key = (row.scheme, row.collective)
+        if key not in best or best[key].size < finding.size:
+            best[key] = finding
+    return sorted(best.values(), key=lambda one: -one.size)
+
+
+def _of_flows(summary: Summary, limit: int) -> list[Finding]:
     best: dict[tuple[str, str], Finding] = {}
     for row in summary.rows:
         found = row.differences.get("mean_fct_s")
@@ -52,15 +76,18 @@ def _finding(row: Row, found: Difference, summary: Summary) -> Finding:
         for key, value in row.group.items()
         if key not in ("scheme", "class") and value not in (None, "")
     )
+    size, interval = _size(found, str(summary.baseline))
+    text = f"mean completion time of {f'{kind} flows' if kind else 'flows'} is {size}"
+    text += f" at {where}" if where else ""
+    return Finding(scheme, f"{text} (95 % interval: {interval})", found.change.mean < 0, abs(found.change.mean))
+
+
+def _size(found: Difference, baseline: str) -> tuple[str, str]:
+    """A difference from the baseline in words, and the ends of its interval."""
     change = found.change
     ends = sorted(abs(end) for end in (change.low, change.high) if end is not None)
     if change.mean >= 1:
-        size = f"{1 + change.mean:.1f} times that with {summary.baseline}"
-        interval = " to ".join(f"{1 + end:.1f}" for end in ends)
-    else:
-        direction = "lower" if change.mean < 0 else "higher"
-        size = f"{quantity.percent(abs(change.mean))} {direction} than with {summary.baseline}"
-        interval = " to ".join(quantity.percent(end) for end in ends)
-    text = f"mean completion time of {f'{kind} flows' if kind else 'flows'} is {size}"
-    text += f" at {where}" if where else ""
-    return Finding(scheme, f"{text} (95 % interval: {interval})", change.mean < 0, abs(change.mean))
+        return f"{1 + change.mean:.1f} times that with {baseline}", " to ".join(f"{1 + end:.1f}" for end in ends)
+    direction = "lower" if change.mean < 0 else "higher"
+    size = f"{quantity.percent(abs(change.mean))} {direction} than with {baseline}"
+    return size, " to ".join(quantity.percent(end) for end in ends)

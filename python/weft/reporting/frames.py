@@ -6,13 +6,16 @@ from typing import Any
 import polars as pl
 
 from ..content import Content
-from ..figures import events
+from ..figures import collectives, events
 from ..figures.figure import ALL
 from ..figures.registry import FIGURES
 from ..metrics import METRICS
 
 _DIGITS = 5
 """Significant digits of the numbers in the page."""
+_COLLECTIVES = dict.fromkeys(("collective", "point", "scheme"), pl.String) | dict.fromkeys(
+    ("mean", "low", "high"), pl.Float64
+)
 
 
 def frame(table: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
@@ -50,4 +53,6 @@ def frames(content: Content) -> dict[str, dict[str, list[Any]]]:
             found |= tables
     if not content.events.is_empty():
         found[events.DATA] = content.events
+    if content.collectives:
+        found["collectives"] = pl.DataFrame(collectives.data(content.collectives, "completion_s"), _COLLECTIVES)
     return {name: frame(table, places) for name, table in found.items()}

@@ -12,7 +12,8 @@ from typing import Any
 from .. import drawing, quantity
 from ..cause_style import style_sheet
 from ..content import Content
-from ..figures import link, pairs
+from ..figures import collectives, link, pairs
+from ..figures.layers import formatted, span, tips
 from ..figures.registry import FIGURES
 from ..figures.style import config
 from ..labels import plural, short_key, show
@@ -44,6 +45,7 @@ SCRIPTS = (
     "panels.js",
     "charts.js",
     "label-editor.js",
+    "collectives.js",
     "pairs.js",
     "links.js",
     "fabric.js",
@@ -191,7 +193,24 @@ def _specs(content: Content) -> dict[str, Any]:
         "figures": {figure.ident: figure.variants(content) for figure in FIGURES},
         "pairs": [pairs.spec(content.schemes, content.classes, log=log) for log in (False, True)],
         "link": link.spec(content),
+        **({"collectives": _collectives(content)} if content.collectives else {}),
     }
+
+
+def _collectives(content: Content) -> dict[str, Any]:
+    """The specification of the completion of collectives, with tooltips."""
+    spec = collectives.spec(content.collectives, "completion_s", content.schemes)
+    bar, *_ = layers = spec["spec"]["layer"]
+    texts = {
+        "scheme": "datum.scheme",
+        "point": "datum.point || 'all'",
+        "mean over seeds": formatted("s", "mean"),
+        "95 % interval": span("s"),
+    }
+    tip = tips(bar["encoding"]["x"], bar["encoding"]["y"], texts)
+    tip["encoding"]["xOffset"] = bar["encoding"]["xOffset"]
+    layers.append(tip)
+    return spec
 
 
 def _plain(value: Any) -> Any:
@@ -232,7 +251,7 @@ def _header(content: Content) -> str:
     items = "".join(
         f'<li style="--c:{colors[f.scheme].color};--dark:{colors[f.scheme].dark}"><b>{escape(f.scheme)}:</b> '
         f"{escape(f.text)}</li>"
-        for f in findings(content.summary)
+        for f in findings(content.summary, content.collectives)
     )
     texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
     texts += content.summary.unsteady()

@@ -181,7 +181,7 @@ def paths_chosen(content: Content) -> str:
 
 def collectives(content: Content) -> str:
     """Completion of collectives; empty without any."""
-    rows = paths.collectives(content.results, content.summary.baseline)
+    rows = content.collectives
     if not rows:
         return ""
     return section(
@@ -189,7 +189,8 @@ def collectives(content: Content) -> str:
         "From the first start of a round to the last byte received, averaged over the rounds of a run and over the "
         "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows or the busiest host. "
         f"{_plus_minus(content)} {escape(paths.note(rows, content.summary.baseline))}",
-        f'<div class="scroll">{tables.paths(rows, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',
+        chart("collective-time", "Completion time of collectives")
+        + f'<div class="scroll">{tables.paths(rows, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',
         ident="collectives-section",
     )
 
