@@ -55,6 +55,13 @@ def test_the_slider_of_the_drawing_moves_the_cursor(page):
     assert page.evaluate(CURSORS, "queues")[0][0] == "10.0 ms"
 
 
+EVENTS = """chart => [...document.querySelectorAll(`#${chart} .mark-rule line[stroke-dasharray="2,2"]`)].map(line => {
+  const at = line.getBoundingClientRect().left;
+  const boxes = [...document.querySelectorAll(`#${chart} .role-scope:not([class*=pathgroup]) > g > path.background`)]
+    .map(back => back.getBoundingClientRect()).filter(box => box.left <= at && at <= box.right);
+  return (at - boxes[0].left) / boxes[0].width;
+})"""
+"""The place of each event, as a share of the width of its panel."""
 LABELS = """chart => [...document.querySelectorAll(`#${chart} .role-axis-label text`)].map(text => text.textContent)"""
 
 
@@ -67,6 +74,10 @@ def test_a_drag_zooms_all_figures_over_time_and_a_double_click_shows_all_again(p
     for chart, labels in before.items():
         assert (page.evaluate(LABELS, chart) == labels) == (chart == "curves"), chart
     assert count(page, "#over-time .mark-line path") == 12
+    for chart, panels in (("over-time", 4), ("queues", 1), ("link-series", 2)):
+        # The failure at 300 ms is in the middle of each panel.
+        places = page.evaluate(EVENTS, chart)
+        assert places == pytest.approx([0.5] * panels, abs=0.02), chart
     point_at(page, "over-time", 0.5)
     assert page.evaluate(CURSORS, "queues")[0][0] == "300 ms"
     box = panel(page, "queues")

@@ -25,7 +25,7 @@ const inSpan = (spec, rows) => {
   if (!overTime(spec)) return { spec, rows };
   const [from, to] = spanOfTimes(endOfTimes());
   if (!(to > from)) return { spec, rows };
-  const narrowed = (layer) => (isTime(layer) ? { ...layer, encoding: { ...layer.encoding, x: { ...layer.encoding.x, scale: { ...layer.encoding.x.scale, domain: [from, to], nice: false } } } } : layer);
+  const narrowed = (layer) => (isTime(layer) ? { ...layer, encoding: { ...layer.encoding, x: { ...layer.encoding.x, scale: { ...layer.encoding.x.scale, domain: [from, to], nice: false, zero: false } } } } : layer);
   const panel = (one) => ({ ...one, layer: one.layer.map(narrowed) });
   const within = (some) => {
     const times = some.map((row) => row.time_s).filter((time) => time !== undefined);
