@@ -16,7 +16,7 @@ from chromium import opened
 from colours import contrast
 from report_page import HOW, OVERLAPS, activate, count, fragment, go, lines_of, resize, saved, settled, titles
 from waiting import until
-from weft import extracts, report
+from weft import extracts, extracts_sizes, report
 from weft.figures.registry import FIGURES
 
 IDENTS = [figure.ident for figure in FIGURES]
@@ -145,7 +145,7 @@ def test_a_class_is_left_out_of_every_figure(page, how):
     activate(page, '.chips button[value="rabbit"]', how)
     for chart, found in before.items():
         assert titles(page, chart) == [title for title in found if title not in ("rabbit", "all")], chart
-    assert [chart for chart, found in before.items() if "rabbit" not in found] == ["queues"]
+    assert [chart for chart, found in before.items() if "rabbit" not in found] == ["by-size", "queues"]
     assert fragment(page) == {"without": ["rabbit"]}
     assert page.locator("#comparison tbody tr:visible").count() == 12
 
@@ -319,7 +319,11 @@ def with_ends(table, field):
     return table.with_columns(low=(pl.col(field) - pl.col("half")).clip(0), high=pl.col(field) + pl.col("half"))
 
 
+ENDS = ("", "_low", "_high")
+SIZES = ["point", "scheme", "bytes", "least_bytes", "most_bytes", "flows"]
+SIZES += [f"{measure}_{value}{end}" for value in ("slowdown", "fct_s") for measure in ("mean", "p99") for end in ENDS]
 FRAMES = {
+    "by-size": (extracts_sizes.by_size, SIZES),
     "curves": (extracts.completion_curves, ["point", "scheme", "class", "fct_s", "share"]),
     "over-time": (
         lambda results: with_ends(extracts.throughput_over_time(results), "bps"),
