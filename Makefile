@@ -201,9 +201,9 @@ parity: $(VENV)/.dev $(VENV)/.emulation ## compare the Linux switch with a Linux
 bench: build ## benchmark the simulator: packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench
 
-bench-htsim: build ## compare CPU time and memory with a uet-htsim that is built: HTSIM=DIR (an hour; BENCH="--rounds 1"); writes the tables of docs/speed.md and README.md
+bench-htsim: build ## compare CPU time and memory with a uet-htsim that is built: HTSIM=DIR (an hour; BENCH="--rounds 1"); writes the table of docs/speed.md
 	$(WEFT) bench --against htsim --htsim "$(HTSIM)" --json $(BENCH) > target/htsim.json
-	$(PYTHON) scripts/speed_tables.py docs/speed.md README.md < target/htsim.json
+	$(PYTHON) scripts/speed_tables.py docs/speed.md < target/htsim.json
 
 bench-paths: $(VENV)/.dev $(VENV)/.weft ## benchmark path sets against NetworkX (10 minutes; as root on a reserved core; BENCH="--quick" for a short run)
 	cargo build --release --quiet -p weft-fabric --example path_sets

@@ -1,8 +1,7 @@
-"""Writes the tables of ratios into pages, from the JSON of `weft bench --against htsim --json`.
+"""Writes the table of ratios into a page, from the JSON of `weft bench --against htsim --json`.
 
-`python scripts/speed_tables.py docs/speed.md README.md < RESULTS`: replaces the text between the lines
-`<!-- htsim: begin -->` and `<!-- htsim: end -->` of each page; README gets the short table. Several outputs may follow
-each other.
+`python scripts/speed_tables.py docs/speed.md < RESULTS`: replaces the text between the lines
+`<!-- htsim: begin -->` and `<!-- htsim: end -->` of the page. Several outputs may follow each other.
 """
 
 import json
@@ -13,8 +12,6 @@ from typing import Any
 from weft import quantity
 
 BEGIN, END = "<!-- htsim: begin -->\n", "<!-- htsim: end -->\n"
-SHORT = "README.md"
-"""The page with the short table."""
 AIMS = {
     "uec-permutation-1024": 10,
     "uec-permutation-8192": 12,
@@ -81,21 +78,6 @@ def long_table(found: list[dict[str, Any]]) -> str:
     return _markdown(head, cells)
 
 
-def short_table(found: list[dict[str, Any]]) -> str:
-    """Ratios only."""
-    head = ("workload", "htsim / `weft run`", "htsim / engine alone", "memory: htsim / Weft")
-    cells = [
-        (
-            row["summary"],
-            _ratio(row),
-            quantity.ratio(row["htsim_seconds"] / row["weft_engine_seconds"]),
-            quantity.ratio(row["memory_ratio"]),
-        )
-        for row in found
-    ]
-    return _markdown(head, cells)
-
-
 def _markdown(head: tuple[str, ...], cells: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *cells]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -115,8 +97,7 @@ def main(pages: list[str], text: str) -> None:
     found = rows(text)
     for name in pages:
         path = Path(name)
-        table = short_table(found) if path.name == SHORT else long_table(found)
-        path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
+        path.write_text(replaced(path.read_text(encoding="utf-8"), long_table(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":
