@@ -1,0 +1,79 @@
+"""The tutorial's files, commands and Python work in their order, as a reader types them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_plugins import built
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
+BUILD = ["make quickstart", 'export PATH="$PWD/.venv/bin:$PATH"', "mkdir -p first-study && cd first-study"]
+"""The commands before Weft can be used."""
+SWEEP = '"scheme.name" = ["ecmp", "spray", "conga"]\n'
+
+
+def follow(directory: Path, plugin: Path | None) -> dict[str, str]:
+    """Do all that the page says, with a compiled plugin instead of the crate if there is one; outputs by command."""
+    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text())
+    study, events, sweep = (text for kind, text in blocks if kind == "toml")
+    line, addition = (text for kind, text in blocks if kind == "rust")
+    (program,) = (text for kind, text in blocks if kind == "python")
+    assert study.count(SWEEP) == 1
+    (directory / "study.toml").write_text(study)
+    (directory / "failure.toml").write_text(study + events)
+    (directory / "own.toml").write_text(study.replace(SWEEP, sweep) + events)
+    found = {}
+    for command in "".join(text for kind, text in blocks if kind == "sh").splitlines():
+        if command in BUILD:
+            continue
+        name, *arguments = shlex.split(command)
+        assert name == "weft", command
+        if plugin:
+            arguments = [str(plugin) if before == "--plugin" else one for before, one in zip(["", *arguments], arguments)]
+        found[command] = done([sys.executable, "-m", "weft", *arguments], directory)
+        if arguments[:2] == ["new", "scheme"]:
+            source = directory / "flowlet" / "src" / "lib.rs"
+            assert source.read_text().count(line) == 1
+            source.write_text(source.read_text().replace(line, line + addition))
+    found["python"] = done([sys.executable, "-c", program], directory)
+    return found
+
+
+def done(command: list[str], directory: Path) -> str:
+    environment = os.environ | {"COLUMNS": "160"}
+    ended = subprocess.run(command, cwd=directory, capture_output=True, text=True, env=environment)
+    assert ended.returncode == 0, f"{command}\n{ended.stdout}{ended.stderr}"
+    assert "warning" not in ended.stderr, ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def check(directory: Path, found: dict[str, str]) -> None:
+    assert "Impact of events" in found["weft summary results/failure"]
+    assert "flowlet" in found["weft summary results/own --ranks"]
+    figures = {path.suffix for path in (directory / "results" / "own" / "figures").iterdir()}
+    assert figures == {".pdf", ".png"}
+    assert (directory / "tail.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_every_command_of_the_tutorial_works_in_its_order(tmp_path):
+    check(tmp_path, follow(tmp_path, Path(shutil.copy(built("flowlet"), tmp_path / "libflowlet.so"))))
+
+
+def test_the_commands_that_build_weft_are_the_ones_of_the_makefile():
+    text = "".join(text for kind, text in BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text()) if kind == "sh")
+    assert text.splitlines()[: len(BUILD)] == BUILD
+    assert re.search(r"^quickstart: build", (ROOT / "Makefile").read_text(), re.M)
+
+
+@pytest.mark.long
+def test_the_tutorial_works_with_the_scheme_that_its_reader_writes(tmp_path):
+    check(tmp_path, follow(tmp_path, None))
