@@ -33,7 +33,7 @@ LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPP
 	test-computing test-waiting test-crates test-daemons test-networks test-commands \
 	format bench bench-htsim bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
 	parity deb deb-weft wheel sdist check-wheel project \
-	ns3 mptcp frr captures system system-bpf system-bench system-emulation system-install system-kernel system-oracles system-test \
+	ns3 mptcp frr gallery site captures system system-bpf system-bench system-emulation system-install system-kernel system-oracles system-test \
 	test-kernel clean help
 
 help:
@@ -149,7 +149,7 @@ test-commands: $(VENV)/.test | system-test
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	$(LINTED) cargo test --workspace --doc --quiet
 	cargo test --release -p weft-sim --test ns3_studies all_cases
-	$(MAKE) conformance hostile check-wheel test-long
+	$(MAKE) conformance hostile check-wheel site test-long
 
 lint: style | system-bpf ## formatting, lints, dependency direction
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -242,6 +242,13 @@ test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the lon
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples
 	cargo build --release --quiet -p weft-fabric --example path_sets
 	$(PYTHON) -m pytest -m long --ignore=tests/python/install
+
+gallery: build ## run the scenarios of the gallery, write docs/gallery.md and its pictures (a minute; GALLERY="failure" for one)
+	$(PYTHON) scripts/gallery.py $(GALLERY)
+
+site: $(VENV)/bin/maturin ## the documentation as a site with a search and the Python API, in target/site; broken links fail
+	$(PIP_INSTALL) $$($(PYTHON) scripts/dev_requirements.py site)
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 ns3: ## regenerate the ns-3 reference results (minutes)
 	bash validation/ns3/run.sh
