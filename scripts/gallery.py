@@ -10,6 +10,8 @@ import time
 import tomllib
 from pathlib import Path
 
+from PIL import Image
+
 import weft
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +25,7 @@ FIGURES = {
     "failure": "throughput-time",
     "flapping-link": "fct-cdf",
     "slow-link": "fct-cdf",
-    "gray-failure": "fct-p99",
+    "gray-failure": "fct-cdf",
     "incast": "fct-mean",
     "ecn-threshold": "queues",
     "priority": "fct-mean",
@@ -39,6 +41,8 @@ FIGURES = {
     "flowlets": "fct-mean",
 }
 """The figure of each scenario, in the order of the page."""
+WIDTH = 860
+"""Of pictures, in pixels."""
 HEAD = """\
 # Gallery
 
@@ -62,11 +66,21 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def shrink(large: Path, small: Path) -> None:
+    """Make a picture as small as a page needs it: 16 colours, 860 pixels wide."""
+    with Image.open(large) as picture:
+        size = (WIDTH, round(picture.height * WIDTH / picture.width))
+        scaled = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    scaled.quantize(16, dither=Image.Dither.NONE).save(small, optimize=True)
+
+
 def draw(name: str, directory: Path) -> None:
     """Run a scenario and write its picture."""
     began = time.monotonic()
     results = weft.Scenario.from_file(SCENARIOS / f"{name}.toml").run(directory / name)
-    weft.figure(results, FIGURES[name], width="text").save(PICTURES / f"{name}.png")
+    large = directory / f"{name}.png"
+    weft.figure(results, FIGURES[name], width="text").save(large)
+    shrink(large, PICTURES / f"{name}.png")
     print(f"{name}: {time.monotonic() - began:.1f} s")
 
 
