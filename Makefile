@@ -243,7 +243,7 @@ test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the lon
 	cargo build --release --quiet -p weft-fabric --example path_sets
 	$(PYTHON) -m pytest -m long --ignore=tests/python/install
 
-gallery: build ## run the scenarios of the gallery, write docs/gallery.md and its pictures (a minute; GALLERY="failure" for one)
+gallery: build ## run the scenarios of the gallery, write docs/gallery.md and its pictures (half a minute; GALLERY="failure" for one)
 	$(PYTHON) scripts/gallery.py $(GALLERY)
 
 site: $(VENV)/bin/maturin ## the documentation as a site with a search and the Python API, in target/site; broken links fail

@@ -67,11 +67,11 @@ def page() -> str:
 
 
 def shrink(large: Path, small: Path) -> None:
-    """Make a picture as small as a page needs it: 16 colours, 860 pixels wide."""
+    """Make a picture as small as a page needs it: 24 colours, 860 pixels wide."""
     with Image.open(large) as picture:
         size = (WIDTH, round(picture.height * WIDTH / picture.width))
         scaled = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-    scaled.quantize(16, dither=Image.Dither.NONE).save(small, optimize=True)
+    scaled.quantize(24, dither=Image.Dither.NONE).save(small, optimize=True)
 
 
 def draw(name: str, directory: Path) -> None:
