@@ -46,8 +46,8 @@ WIDTH = 860
 HEAD = """\
 # Gallery
 
-Twenty small scenarios, each of which runs in seconds: a sentence, a picture, the file. `weft scenarios` copies them all into a
-directory; `make gallery` runs them and writes this page.
+Twenty small scenarios, each of which runs in seconds: a sentence, a picture, the file. `weft scenarios` copies them all into
+a directory; `make gallery` runs them and writes this page.
 """
 
 
@@ -67,11 +67,11 @@ def page() -> str:
 
 
 def shrink(large: Path, small: Path) -> None:
-    """Make a picture as small as a page needs it: 24 colours, 860 pixels wide."""
+    """Make a picture as small as a page needs it: 32 colours, 860 pixels wide."""
     with Image.open(large) as picture:
         size = (WIDTH, round(picture.height * WIDTH / picture.width))
         scaled = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-    scaled.quantize(24, dither=Image.Dither.NONE).save(small, optimize=True)
+    scaled.quantize(32, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(small, optimize=True)
 
 
 def draw(name: str, directory: Path) -> None:

@@ -14,6 +14,8 @@ _LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 _CODE = re.compile(r"(^```.*?^```$)", re.S | re.M)
 _FILES = "https://files.invalid/"
 """Stands for the directory of the files until the page is written: mkdocs knows only pages."""
+_WORKER = "https://unpkg.com/iframe-worker/shim"
+"""The address of a script that the search needs; `site_worker.js` takes its place."""
 _linked: set[Path] = set()
 
 
@@ -36,13 +38,15 @@ def _copied(link: re.Match[str], folder: Path) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Write the links relative to the page."""
+    """Write the links, and that of the search's script, relative to the page."""
     above = os.path.relpath(".", Path(page.file.dest_path).parent)
+    output = output.replace(_WORKER, f"{above}/assets/javascripts/worker.js")
     return output.replace(_FILES, f"{above}/files/")
 
 
 def on_post_build(config: Any, **_: Any) -> None:
     """Copy the files."""
+    shutil.copyfile(ROOT / "scripts" / "site_worker.js", Path(config.site_dir) / "assets" / "javascripts" / "worker.js")
     for target in _linked:
         copy = Path(config.site_dir) / "files" / f"{target.relative_to(ROOT).as_posix()}.txt"
         copy.parent.mkdir(parents=True, exist_ok=True)
