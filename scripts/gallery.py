@@ -46,8 +46,8 @@ WIDTH = 860
 HEAD = """\
 # Gallery
 
-Twenty small scenarios, each of which runs in seconds: a sentence, a picture, the file. `weft scenarios` copies them all into
-a directory; `make gallery` runs them and writes this page.
+Twenty small scenarios, each of which runs in seconds: a sentence, a picture, the file. `weft scenarios` copies them all
+into a directory; `make gallery` runs them and writes this page.
 """
 
 

@@ -38,9 +38,7 @@ def follow(directory: Path, plugin: Path | None) -> dict[str, str]:
         name, *arguments = shlex.split(command)
         assert name == "weft", command
         if plugin:
-            arguments = [
-                str(plugin) if before == "--plugin" else one for before, one in zip(["", *arguments], arguments)
-            ]
+            arguments = [str(plugin) if one == "flowlet" and "--plugin" in arguments else one for one in arguments]
         found[command] = done([sys.executable, "-m", "weft", *arguments], directory)
         if arguments[:2] == ["new", "scheme"]:
             source = directory / "flowlet" / "src" / "lib.rs"
