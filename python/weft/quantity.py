@@ -57,6 +57,12 @@ def size(value: float | None, half: float | None = None) -> str:
     return _scaled(value, _BYTES, half)
 
 
+def rough_size(value: float) -> str:
+    """An estimated amount of data, with two digits, e.g. ``1.5 MB``."""
+    factor, unit = next(((f, u) for f, u in _BYTES if value >= f * 0.95), _BYTES[-1])
+    return f"{digits(value / factor, 2)} {unit}"
+
+
 def count(value: float | None, half: float | None = None) -> str:
     """A count: exact below a million, else with M or G."""
     if value is None or math.isnan(value) or abs(value) >= 1e6:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from . import heads
 from .errors import ResultsError
 from .labels import column, short_key, show
+from .not_results import missing_results
 from .one_run import SUMMARY, Run, files, read_json
 from .variants import (
     SCHEME_KEY,
@@ -65,8 +66,7 @@ class Runs:
         self._read: dict[Path, dict[str, Any]] = {}
         index = self.path / "sweep.json"
         if not index.is_file():
-            what = "is not a result directory (no sweep.json)" if self.path.exists() else "does not exist"
-            raise ResultsError(f"{self.path} {what}: give the directory that `weft run -o` wrote")
+            raise missing_results(self.path)
         self._index: dict[str, Any] = read_json(index)
         if not isinstance(self._index, dict) or not isinstance(self._index.get("runs"), list):
             raise ResultsError(f"{index}: expected an object with a list `runs`")

@@ -145,6 +145,11 @@ class Scenario:
         return self.text, self.name, str(self.base_dir), list(self.sets)
 
     @property
+    def stem(self) -> str:
+        """The name of its file without the ending."""
+        return Path(self.name).stem
+
+    @property
     def baseline(self) -> str | None:
         """Its baseline scheme, if any."""
         value = self._checked()["baseline"]

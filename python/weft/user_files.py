@@ -1,5 +1,6 @@
 """Text files of users: scenarios and fabrics."""
 
+import difflib
 from pathlib import Path
 
 from .errors import ScenarioError
@@ -18,5 +19,16 @@ def read_text(path: Path) -> str:
     except OSError as error:
         from . import bundle
 
-        own = "\n  try: `weft scenarios` copies Weft's scenarios here" if bundle.holds(path) else ""
-        raise ScenarioError(f"{path}: {error.strerror or error}{own}") from None
+        if not isinstance(error, FileNotFoundError):
+            raise ScenarioError(f"{path}: {error.strerror or error}") from None
+        own = "\n  try: `weft scenarios` copies Weft's scenarios here" if bundle.holds(path) else _near(path)
+        raise ScenarioError(f"{path}: {error.strerror}{own}") from None
+
+
+def _near(path: Path) -> str:
+    """The file of the same directory that a wrong name means."""
+    if not path.parent.is_dir():
+        return f"; there is no directory {path.parent}"
+    names = [one.name for one in path.parent.iterdir() if one.is_file() and one.suffix == path.suffix]
+    near = difflib.get_close_matches(path.name, names, 1)
+    return f"; did you mean {path.parent / near[0]}?" if near else ""

@@ -1,6 +1,7 @@
 //! Files that a scenario names, relative to its directory.
 
 use std::fs;
+use std::io::ErrorKind::{IsADirectory, NotFound};
 use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
@@ -27,5 +28,12 @@ pub fn os_error(error: &ResultError) -> PyErr {
 /// The bytes of the file `path`, relative to `base`.
 pub fn load(base: &str, path: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(base).join(path);
-    fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    fs::read(&path).map_err(|error| {
+        match (error.kind(), path.parent().filter(|at| !["", "."].map(Path::new).contains(at))) {
+            (NotFound, None) => "there is no such file here".to_owned(),
+            (NotFound, Some(directory)) => format!("there is no such file in {}", directory.display()),
+            (IsADirectory, _) => "it is a directory".to_owned(),
+            _ => error.to_string(),
+        }
+    })
 }

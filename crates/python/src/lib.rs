@@ -7,6 +7,7 @@ mod describe;
 mod distributed;
 mod emulated;
 mod error;
+mod estimate;
 mod explore;
 mod files;
 mod gates;
@@ -63,6 +64,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(distributed::result_files, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;
     module.add_function(wrap_pyfunction!(path_set::nearest, module)?)?;
     module.add_function(wrap_pyfunction!(path_set::path_set, module)?)?;

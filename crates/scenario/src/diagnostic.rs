@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use crate::source::{Location, Sources, Span};
+use crate::source::{Location, SET, Sources, Span};
 
 /// One error.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,12 +33,18 @@ impl fmt::Display for Diagnostic {
         write!(f, "error: {}", self.message)?;
         let mut gutter = String::new();
         if let Some(Location { source, line, column, excerpt, width }) = &self.location {
-            gutter = " ".repeat(line.to_string().len());
-            let (excerpt, column) = shorten(excerpt, *column);
-            let before = " ".repeat(column - 1);
-            let mark = "^".repeat((*width).min(excerpt.chars().count().saturating_sub(column - 1).max(1)));
-            write!(f, "\n{gutter}--> {source}:{line}:{}", self.location.as_ref().map_or(1, |l| l.column))?;
-            write!(f, "\n{gutter} |\n{line} | {excerpt}\n{gutter} | {before}{mark}")?;
+            // An option is shown as it was typed; its line and column say nothing to its user.
+            let is_option = source == SET;
+            let head = if is_option && *line == 1 { format!("{SET} ") } else { String::new() };
+            let (excerpt, at) = shorten(&format!("{head}{excerpt}"), *column + head.len());
+            let before = " ".repeat(at - 1);
+            let mark = "^".repeat((*width).min(excerpt.chars().count().saturating_sub(at - 1).max(1)));
+            let number = if is_option { " ".to_owned() } else { line.to_string() };
+            gutter = " ".repeat(number.len());
+            if !is_option {
+                write!(f, "\n{gutter}--> {source}:{line}:{column}")?;
+            }
+            write!(f, "\n{gutter} |\n{number} | {excerpt}\n{gutter} | {before}{mark}")?;
             if !self.label.is_empty() {
                 write!(f, " {}", self.label)?;
             }
@@ -159,6 +165,18 @@ mod tests {
             "error: unknown key `laod` in [traffic]\n --> a.toml:2:1\n  |\n2 | laod = 0.4\n  | ^^^^ did you mean \
              `load`?\n  = help: the keys are `load`"
         );
+    }
+
+    #[test]
+    fn an_option_is_shown_as_it_was_typed() {
+        let mut sources = Sources::default();
+        sources.add("a.toml", "");
+        sources.add(SET, "traffic.laod=0.6");
+        let problems = Problems::default();
+        problems.add(Problem::at(Span::new(1, 8..12), "unknown key `laod`").label("did you mean `load`?"));
+        let text = problems.finish((), &sources).unwrap_err().to_string();
+        let shown = "  |\n  | --set traffic.laod=0.6\n  |               ^^^^ did you mean `load`?";
+        assert_eq!(text, format!("error: unknown key `laod`\n{shown}"));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod sets;
 mod settings;
 mod source;
 mod sweep;
+mod synonym;
 mod tree;
 mod variant;
 mod warnings;

@@ -38,12 +38,24 @@ impl Read for bool {
     }
 }
 
+/// Why a text is no number: how to write the one that it contains, if any.
+fn plain_number(text: &str) -> String {
+    let share = |text: &str| text.trim().strip_suffix('%')?.trim().parse::<f64>().ok();
+    match (text.trim().parse::<f64>(), share(text)) {
+        (Ok(number), _) if number.is_finite() => format!("write it without quotes: {}", text.trim()),
+        (_, Some(percent)) if percent.is_finite() => {
+            format!("write it as a fraction, without quotes: {}", (percent * 1e10).round() / 1e12)
+        }
+        _ => "expected a number, not a string".to_owned(),
+    }
+}
+
 impl Read for u64 {
     const WHAT: &'static str = "a whole number";
     fn read(node: &Node) -> Result<Self, String> {
         match node.value {
             Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
-            Value::Text(_) => Err("expected a number, not a string".into()),
+            Value::Text(ref text) => Err(plain_number(text)),
             _ => Err("expected a whole number".into()),
         }
     }
@@ -62,7 +74,7 @@ impl Read for f64 {
         match node.value {
             Value::Integer(number) => Ok(number as Self),
             Value::Float(number) if number.is_finite() => Ok(number),
-            Value::Text(_) => Err("expected a number, not a string".into()),
+            Value::Text(ref text) => Err(plain_number(text)),
             _ => Err("expected a finite number".into()),
         }
     }

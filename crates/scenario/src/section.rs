@@ -7,6 +7,7 @@ use crate::key::{Key, Kind};
 use crate::nearest::{list, nearest, suggest};
 use crate::reading::Read;
 use crate::source::Span;
+use crate::synonym::synonym;
 use crate::tree::{Node, Table, Value, read_value};
 
 /// A value and its position.
@@ -243,6 +244,9 @@ fn unreadable(path: &str, node: &Node, what: &str, choices: &[&str], why: String
 /// The problem that the value `text` of the key `path` is none of `names`.
 fn unknown<'n>(path: &str, text: &str, span: Span, names: impl Iterator<Item = &'n str> + Clone) -> Problem {
     let problem = Problem::at(span, format!("`{path}` cannot be `{text}`"));
+    if let Some(answer) = synonym(path, text) {
+        return problem.label(answer).help(format!("expected one of {}", list(names)));
+    }
     let problem = problem.label(suggest(text, names.clone()));
     match nearest(text, names.clone()) {
         Some(_) => problem.help(format!("expected one of {}", list(names))),

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Problem, Problems};
 use crate::path;
-use crate::source::{Sources, Span};
+use crate::source::{SET, Sources, Span};
 use crate::sweep::VARIANT;
 use crate::tree::{self, Node, Table, Value};
 
@@ -24,7 +24,7 @@ pub(crate) fn read(
 
 /// Applies a `--set` to the table. A swept key is no longer swept.
 fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Problems) {
-    let source = sources.add("--set", set);
+    let source = sources.add(SET, set);
     let Some((key, text)) = set.split_once('=') else {
         let problem = Problem::at(Span::new(source, 0..set.len()), "expected KEY=VALUE");
         problems.add(problem.label("for example traffic.load=0.4"));

@@ -1,6 +1,9 @@
 //! The origin of a piece of text: the scenario file, or a `--set` on the command line. Every value keeps its
 //! position, so an error points at the user's text.
 
+/// The name of the text of a `--set`.
+pub(crate) const SET: &str = "--set";
+
 /// A range of one of the [`Sources`], in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Span {

@@ -19,6 +19,7 @@ use weft_units::{Duration, Time};
 use crate::bench_cases::{CASES, Case, ecmp};
 use crate::columns::FlowRecord;
 use crate::engine::{Progress, Setup};
+use crate::memory::Memory;
 use crate::probe::Probe;
 use crate::record::{Recorder, RunReport};
 use crate::run::run_setup;
@@ -220,27 +221,4 @@ struct NullRecorder;
 impl Recorder for NullRecorder {
     fn flow(&mut self, _record: &FlowRecord) {}
     fn sample(&mut self, _sample: &Sample) {}
-}
-
-/// Resident memory of the process at a mark.
-struct Memory(u64);
-
-impl Memory {
-    fn mark() -> Self {
-        // Resets the kernel's peak RSS (proc(5)); otherwise the peak covers the whole process lifetime.
-        let _ = fs::write("/proc/self/clear_refs", "5");
-        Self(status("VmRSS:"))
-    }
-
-    fn peak_since(&self) -> u64 {
-        status("VmHWM:").saturating_sub(self.0)
-    }
-}
-
-/// A field of `/proc/self/status` in bytes; 0 if missing.
-fn status(field: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(field));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use weft_fabric::Fabric;
 use weft_scenario::{Change, LinkStates, Plan};
 use weft_switching::host::distinct_paths::{DistinctPaths, PathFinder};
 use weft_switching::host::selected::Selecting;
@@ -62,14 +63,19 @@ pub fn run_own<B: Blueprint>(
     engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, None, progress, recorder)
 }
 
-/// The inputs of a run of `plan`, with links and tables sampled.
-pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
-    let fabric = &plan.fabric;
+/// The links that a run samples: those of switches.
+pub(crate) fn sampled_links(fabric: &Fabric) -> Vec<LinkId> {
     let mut links: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).collect();
     if links.len() > MAX_SAMPLED_LINKS {
         links.clear();
     }
     links.retain(|&id| !fabric.node(fabric.link(id).from).is_host());
+    links
+}
+
+/// The inputs of a run of `plan`, with links and tables sampled.
+pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
+    let (fabric, links) = (&plan.fabric, sampled_links(&plan.fabric));
     Setup {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,

@@ -12,7 +12,8 @@ from ..codes import INTERRUPTED
 from ..labels import plural
 from . import shell
 from .live import shown
-from .run import ScenarioFile, Seeds, Sets, read, stopped
+from .run import Seeds, stopped
+from .scenario_file import ScenarioFile, Sets, read
 
 if TYPE_CHECKING:
     from ..emulation.sweep import Emulated

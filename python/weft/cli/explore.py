@@ -15,7 +15,7 @@ from ..labels import plural, show
 from ..scenario import Point, Scenario
 from . import shell
 from .live import shown
-from .run import ScenarioFile, Sets, read
+from .scenario_file import ScenarioFile, Sets, read
 
 if TYPE_CHECKING:
     from ..timeline import Course

@@ -12,8 +12,8 @@ from .. import quantity
 from ..labels import plural
 from . import shell
 from .live import reading
-from .run import Sets
-from .run import read as read_scenario
+from .scenario_file import Sets
+from .scenario_file import read as read_scenario
 
 
 class ExportFormat(StrEnum):

@@ -22,7 +22,7 @@ from ..topology import PATHS, Fabric, write_fabric
 from ..topology import fabric as read_fabric
 from . import shell
 from .live import announced
-from .run import Sets
+from .scenario_file import Sets
 
 
 class Order(StrEnum):

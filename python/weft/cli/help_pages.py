@@ -1,14 +1,16 @@
 """Commands whose help fills the terminal's width, and shows flags without a value type, since they take no value."""
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
-from . import plain_values
+from . import plain_values, usage
 
 
 def _joined(text: str | None) -> str | None:
@@ -45,6 +47,27 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, with bare flags."""
         return _bare(super().get_params(ctx))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command; errors of usage look as all others."""
+        run = partial(super().main, args, prog_name, complete_var, False, windows_expand_args, **extra)
+        if not standalone_mode:
+            return run()
+        try:
+            code = run()
+        except Exception as error:
+            if not usage.is_usage_error(error):
+                raise
+            code = usage.show(error).exit_code
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 class Commands(typer.Typer):

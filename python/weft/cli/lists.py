@@ -31,7 +31,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the list as JSON.")]
 
 @shell.guarded
 def list_(
-    what: Annotated[Listed, typer.Argument(help="The list to print.")],
+    what: Annotated[Listed, typer.Argument(metavar="LIST", help="The list to print.")],
     as_json: AsJson = False,
 ) -> None:
     """List schemes, transport profiles, flow-size distributions, studies or benchmarks.

@@ -1,13 +1,16 @@
 """Text, paths and whole numbers of the command line, converted without Pydantic.
 
 Typer 0.29 converts all values with Pydantic, whose import takes half as long as all other work of a short command.
-A value that is not plain and valid is left to Typer, which has the error messages.
+A value that is neither a wrong number or choice nor plain and valid is left to Typer.
 """
 
+import enum
 import os
 import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
+
+from . import usage
 
 _NEEDED = (
     *("parser", "clamp", "min", "max"),
@@ -65,6 +68,8 @@ class _Converter:
             return Path(value)
         if kind is int and not self._info.clamp:
             return self._whole(value)
+        if isinstance(kind, type) and issubclass(kind, enum.Enum) and isinstance(value, str):
+            return self._choice(value, kind)
         raise _NotPlainError
 
     def _accepts(self, path: str | Path) -> bool:
@@ -84,5 +89,11 @@ class _Converter:
             value = int(value)
         least, most = self._info.min, self._info.max
         if type(value) is not int or (least is not None and value < least) or (most is not None and value > most):
-            raise _NotPlainError
+            raise usage.bad_number(value, least, most)
         return value
+
+    def _choice(self, value: str, kind: type[enum.Enum]) -> enum.Enum:
+        for one in kind:
+            if one.value == value:
+                return one
+        raise usage.bad_choice(value, kind)

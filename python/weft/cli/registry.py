@@ -29,7 +29,7 @@ _SIMULATE, _CONTROL, _LOOK, _LIST = "Simulate", "Control real switches", "Look a
 ENTRIES = {
     "new": Entry(_SIMULATE, "new", "new"),
     "scenarios": Entry(_SIMULATE, "scenarios", "scenarios"),
-    "check": Entry(_SIMULATE, "run", "check"),
+    "check": Entry(_SIMULATE, "check", "check"),
     "run": Entry(_SIMULATE, "run", "run"),
     "emulate": Entry(_SIMULATE, "emulate", "emulate"),
     "explore": Entry(_SIMULATE, "explore", "explore"),

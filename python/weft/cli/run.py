@@ -1,35 +1,32 @@
-"""`weft run` and `weft check`: run or check a scenario."""
+"""`weft run`: run a scenario."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from .._weft import CAPTURE_LIMIT
+from .. import quick as shortened
 from ..cluster.errors import ClusterError
 from ..codes import INTERRUPTED
 from ..errors import OutputError, ResultsError, ScenarioError
+from ..estimate import Estimate, estimate
 from ..labels import plural, show
-from ..scenario import Capture, Outcome, Scenario
-from . import plugin, shell
+from ..scenario import Capture, Point, Scenario, refuse_file
+from . import captures as capturing
+from . import cost, plugin, shell
 from .dask import Dask, connected
-from .live import reading, shown
+from .live import announced, reading, shown
+from .scenario_file import ScenarioFile, Sets, read, warn_of
 
 if TYPE_CHECKING:
     from ..runs import Runs
 
-_LISTED = 5
-
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be repeated."),
-]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use seeds 1 to N instead of the scenario's.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
@@ -43,22 +40,6 @@ Threads = Annotated[
         help="At most N threads within each run; fewer where other programs keep the cores busy "
         "(default: the cores that parallel runs leave, on large fabrics).",
     ),
-]
-Captures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capture",
-        metavar="LINK|FLOW",
-        help="Write frames for Wireshark: l0->s0 (one direction), l0-s0 (both) or flow:17; may be repeated.",
-    ),
-]
-CaptureDir = Annotated[
-    Path | None,
-    typer.Option("--capture-dir", metavar="DIR", help="Directory of the captures (default: captures in -o)."),
-]
-CaptureLimit = Annotated[
-    str | None,
-    typer.Option("--capture-limit", metavar="SIZE", help=f'End each capture at this size (default "{CAPTURE_LIMIT}").'),
 ]
 
 
@@ -82,10 +63,16 @@ def run(
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
-    captures: Captures = None,
-    capture_dir: CaptureDir = None,
-    capture_limit: CaptureLimit = None,
+    captures: capturing.Captures = None,
+    capture_dir: capturing.CaptureDir = None,
+    capture_limit: capturing.CaptureLimit = None,
     plugins: plugin.Plugins = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Run a tenth of the duration or flows with one or two seeds, into results/NAME-quick."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
 ) -> None:
     """Run a scenario: all points of its sweep with all seeds.
@@ -96,39 +83,47 @@ def run(
 
       weft run scenarios/quickstart.toml
       weft run mine.toml -o results/mine --seeds 10
+      weft run mine.toml --quick
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
       weft run mine.toml --dask tcp://10.0.0.1:8786
       weft run mine.toml --capture 'l0->s0' --capture flow:17
       weft run mine/compare.toml --plugin mine
     """
+    if not captures and (capture_dir is not None or capture_limit is not None):
+        raise shell.fail("nothing to capture", "add --capture LINK or --capture flow:N")
+    options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
+    options |= {"--dask": dask, "--baseline": baseline, "--plugin": plugins, "--quick": quick, "--quiet": quiet}
+    options |= {"--capture": captures, "--capture-dir": capture_dir, "--capture-limit": capture_limit}
+    for option in ("--capture", "--plugin"):
+        if dask is not None and options[option]:
+            raise shell.fail(f"{option} works on this machine only", f"leave out --dask, or {option}")
     plugin.load(plugins, quiet=quiet)
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
         plan = _compared(plan, baseline)
-    folder = out if out is not None else Path("results") / scenario.stem
+    numbers = list(range(1, seeds + 1)) if seeds is not None else None
+    if quick:
+        plan = shortened.quick(plan)
+        numbers = numbers or list(dict.fromkeys(point.seed for point in plan.points()))[: shortened.MOST_SEEDS]
+    folder = out if out is not None else Path("results") / f"{scenario.stem}{f'-{shortened.MARK}' if quick else ''}"
+    refuse_file(folder)
     points, warnings = plan.check()
-    for warning in dict.fromkeys(warnings):
-        shell.warn(warning)
-    options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
-    options |= {"--dask": dask, "--baseline": baseline, "--plugin": plugins, "--quiet": quiet}
-    options |= {"--capture": captures, "--capture-dir": capture_dir, "--capture-limit": capture_limit}
-    if not captures and (capture_dir is not None or capture_limit is not None):
-        raise shell.fail("nothing to capture", "add --capture LINK or --capture flow:N")
-    for option in ("--capture", "--plugin"):
-        if dask is not None and options[option]:
-            raise shell.fail(f"{option} works on this machine only", f"leave out --dask, or {option}")
+    with announced("Estimating the cost of the runs ...") if not quiet else nullcontext():
+        expected = estimate(plan, seeds=numbers, jobs=jobs, done=(_finished(folder) or (0, 0))[0])
+    cost.refuse_full_disk(expected, folder)
     capture = Capture(captures or [], capture_dir, capture_limit)
     again = shell.repeated("run", scenario, options)
-    numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with connected(dask, threads) as cluster, shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
-        tracker.total = len(points) if seeds is None else 0
+        tracker.total = len(points) if numbers is None else 0
+        # The engine may still refuse the directory or the captures: first of all it checks them.
+        begin = _Beginning(feed, lambda: _announce(warnings, points, expected, is_quick=quick, quiet=quiet))
         try:
             outcome = plan.execute(
                 folder,
                 jobs=jobs,
                 threads=threads,
                 seeds=numbers,
-                progress=feed,
+                progress=begin,
                 capture=capture,
                 cluster=cluster,
             )
@@ -142,7 +137,7 @@ def run(
             raise _explained(error, folder) from None
     if tracker.one_thread is not None:
         shell.warn(f"ran on one thread: {tracker.one_thread}")
-    _report_captures(outcome)
+    capturing.report(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     from ..runs import Runs
@@ -152,7 +147,7 @@ def run(
     if quiet:
         warn_of_runs(results, said=warnings)
         return
-    _show_captures(outcome, capture_dir or folder / "captures")
+    capturing.show(outcome, capture_dir or folder / "captures")
     without = _show_table(results, baseline)
     warn_of_runs(results, said=warnings)
     shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
@@ -162,40 +157,28 @@ def run(
         shell.say(f"  {compare}   differences with intervals")
 
 
-def _report_captures(outcome: Outcome) -> None:
-    full = [capture for capture in outcome.captures if capture["full_at"] is not None]
-    for capture in full[:_LISTED]:
-        left_out = plural(capture["left_out"], "later frame")
-        shell.warn(f"{capture['path']} reached --capture-limit at {capture['full_at']}: {left_out} left out")
-    if len(full) > _LISTED:
-        shell.warn(f"so did {len(full) - _LISTED} more captures")
+class _Beginning:
+    """Passes events on, and announces the runs before the first one."""
+
+    def __init__(self, feed: Callable[[dict[str, Any]], None], announce: Callable[[], None]) -> None:
+        self._feed = feed
+        self._announce: Callable[[], None] | None = announce
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        if self._announce is not None:
+            self._announce()
+            self._announce = None
+        self._feed(event)
 
 
-def _show_captures(outcome: Outcome, folder: Path) -> None:
-    if outcome.repeated:
-        runs = plural(outcome.repeated, "run")
-        shell.say(f"{runs} had results and ran again for the captures; the results are unchanged.")
-    if outcome.captures:
-        frames = sum(capture["frames"] for capture in outcome.captures)
-        files = plural(len(outcome.captures), "capture")
-        shell.say(f"{files} with {plural(frames, 'frame')} in {escape(str(folder))}")
-    if outcome.captures_kept:
-        kept = plural(outcome.captures_kept, "capture")
-        shell.say(f"{kept} existed and {'is' if outcome.captures_kept == 1 else 'are'} kept")
-
-
-def read(path: Path) -> Scenario:
-    """The scenario in a file; the error for a directory shows the command to type instead."""
-    if not path.is_dir():
-        return Scenario.from_file(path)
-    if (path / "sweep.json").is_file():
-        again = shell.typed("run", path / "scenario.toml", "-o", path)
-        hint = f"`{shell.typed('report', path)}` to view them, `{again}` to resume the run"
-        raise shell.fail(f"{path} is a result directory, not a scenario file", hint)
-    files = sorted(path.glob("*.toml"))
-    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
-    hint = shell.typed("run", files[0]) if files else begin
-    raise shell.fail(f"{path} is a directory, not a scenario file", hint)
+def _announce(warnings: list[str], points: list[Point], expected: Estimate, *, is_quick: bool, quiet: bool) -> None:
+    """Print the warnings, and what the runs will cost."""
+    warn_of(warnings, points)
+    if quiet:
+        return
+    if is_quick:
+        shell.say("A quick run: a tenth of the duration or flows, for a first look.")
+    cost.tell(expected, is_quick=is_quick)
 
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
@@ -295,22 +278,3 @@ def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) 
         shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)
     more = f" (the first 5 are above){_kept(folder)}" if len(failed) > 5 else _kept(folder)
     return shell.fail(f"{plural(len(failed), 'run')} failed{more}", f"fix the cause, then {again}", shell.FAILED)
-
-
-@shell.guarded
-def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = None) -> None:
-    """Check a scenario without running it, and list its runs.
-
-    [bold]Examples[/bold]
-
-      weft check mine.toml
-      weft check mine.toml --set fabric.k=8
-    """
-    plugin.load(plugins)
-    points, warnings = read(scenario).with_sets(sets or []).check()
-    for warning in warnings:
-        shell.warn(warning)
-    shell.out.print(f"{scenario}: {plural(len(points), 'run')}", markup=False)
-    for label, number in Counter(point.label for point in points).items():
-        times = f"  ({number} seeds)" if number > 1 else ""
-        shell.out.print(f"  {label}{times}", markup=False, soft_wrap=True)

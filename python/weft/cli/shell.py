@@ -66,7 +66,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except typer.Exit:
             raise
         except KeyboardInterrupt:
-            err.print("stopped")
+            say(_interrupted(command.__name__))
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             # The reader (head, less) closed the pipe; avoid an error message from the interpreter at exit.
@@ -94,6 +94,21 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             ) from None
 
     return run
+
+
+_KEPT = {
+    "plot": "figures that were complete are kept",
+    **dict.fromkeys(("bench", "check", "summary"), "nothing is kept"),
+    **dict.fromkeys(("explore", "export", "fabric", "query", "report", "why"), "no file was written"),
+}
+"""What is left of a command after Ctrl-C; other commands run until they are stopped."""
+
+
+def _interrupted(command: str) -> str:
+    """What is left of an interrupted command, and how to start it again; Rich markup."""
+    if command not in _KEPT:
+        return "stopped"
+    return f"Stopped: {_KEPT[command]}. To start again:\n  {command_line(*sys.argv[1:])}"
 
 
 def disk_full_hint() -> str:

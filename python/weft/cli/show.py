@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from .. import quantity
+from .. import quantity, quick
 from ..labels import plural, visible
 from . import shell
 from .live import reading
@@ -258,7 +258,9 @@ _WARNED = 5
 
 
 def warn_of_runs(results: Runs, said: Collection[str] = ()) -> None:
-    """Print the warnings of finished runs, such as of a deadlock, but not those `said` before."""
+    """Print the warnings of finished runs, such as of a deadlock, but not those `said` before; and if they are quick."""
+    if results.name.endswith(f"({quick.MARK})"):
+        shell.warn(f"{results.where} has a quick run, a tenth of the scenario: do not publish its numbers")
     heads = results.heads().values()
     counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())) if text not in said)
     for warning, count in list(counts.items())[:_WARNED]:

@@ -19,7 +19,7 @@ from ..sockets import RUN_DIR
 from ..tag_forward.errors import TagForwardError
 from . import shell
 from .help_pages import Commands
-from .run import Sets
+from .scenario_file import Sets
 
 if TYPE_CHECKING:
     from ..tag_forward.fabric import FatTree

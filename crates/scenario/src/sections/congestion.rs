@@ -5,6 +5,7 @@ use weft_transport::{Config, CongestionControl, ControllerInfo};
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::section::{At, Section};
+use crate::synonym::synonym;
 use crate::tree::Value;
 
 /// The key that names the controller.
@@ -34,7 +35,7 @@ impl Control {
         }
         let names =
             || CongestionControl::WORDS.iter().copied().chain(controllers.iter().map(|info| info.name));
-        if nearest(name, names()).is_some() {
+        if nearest(name, names()).is_some() || synonym(&section.path_of(NAME), name).is_some() {
             let text = At { value: name.clone(), span: node.span };
             section.choose(&text, NAME, &names().map(|name| (name, ())).collect::<Vec<_>>());
         } else {

@@ -10,6 +10,9 @@ use crate::key::{Key, Kind, key};
 use crate::section::Section;
 use crate::tree::shown;
 
+/// The largest load: more is a percentage, written as a number.
+const MOST_LOAD: f64 = 10.0;
+
 /// The keys of a group with random flows.
 pub(crate) const DRAWN_KEYS: &[Key] = &[
     key(
@@ -107,6 +110,21 @@ fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
                 "load" => "expected a fraction above 0, such as 0.4",
                 _ => "expected a number above 0",
             };
+            section.problem(number.span, message, label);
+            return None;
+        }
+        if key == "load" && number.value > MOST_LOAD {
+            let message = format!(
+                "`{}` is {}, {} times the capacity",
+                section.path_of(key),
+                shown(number.value),
+                shown(number.value)
+            );
+            let label = format!(
+                "a load is a fraction: for {} % write {}",
+                shown(number.value),
+                shown(number.value / 100.0)
+            );
             section.problem(number.span, message, label);
             return None;
         }

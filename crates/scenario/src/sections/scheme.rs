@@ -11,6 +11,7 @@ use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest};
 use crate::section::Section;
 use crate::source::Span;
+use crate::synonym::synonym;
 
 /// The key that names the scheme.
 pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "path-selection scheme");
@@ -59,7 +60,9 @@ pub(crate) fn decode(
     let choices: Vec<_> = schemes.iter().map(|scheme| (scheme.name, scheme)).collect();
     let name = section.get::<String>("name")?;
     let names = || schemes.iter().map(|scheme| scheme.name);
-    if schemes.get(&name.value).is_none() && nearest(&name.value, names()).is_none() {
+    let is_known =
+        || nearest(&name.value, names()).is_some() || synonym("scheme.name", &name.value).is_some();
+    if schemes.get(&name.value).is_none() && !is_known() {
         let problem = Problem::at(name.span, format!("`scheme.name` cannot be `{}`", name.value));
         let problem = problem.label(format!("expected one of {}", list(names())));
         let of_hosts = Protocol::all().into_iter().find_map(|protocol| {
@@ -91,7 +94,7 @@ pub(crate) fn decode(
             }
         } else if !others.iter().any(|other| has(other).is_some()) {
             good = false;
-            section.problems.add(unknown(schemes, scheme, &entry.key, entry.span));
+            section.problems.add(unknown(schemes, scheme, others, &entry.key, entry.span));
         }
     }
     let spec = SchemeSpec { name: scheme.name.to_owned(), params };
@@ -103,14 +106,34 @@ pub(crate) fn decode(
     good.then_some((scheme, spec))
 }
 
-fn unknown(schemes: &Schemes, scheme: &Descriptor, key: &str, span: Span) -> Problem {
-    let problem = Problem::at(span, format!("the scheme `{}` has no parameter `{key}`", scheme.name));
-    let names = || scheme.params.iter().map(|param| param.name);
-    let owner = schemes.iter().find(|other| other.params.iter().any(|param| param.name == key));
-    match (nearest(key, names()), owner) {
-        (Some(nearest), _) => problem.label(format!("did you mean `{nearest}`?")),
-        (None, Some(owner)) => problem.label(format!("belongs to `{}`", owner.name)),
-        (None, None) if scheme.params.is_empty() => problem.label("it has no parameters"),
-        (None, None) => problem.label(format!("expected one of {}", list(names()))),
+/// The problem that none of the scenario's schemes, `scheme` and `others`, has a parameter `key`: the same for each of them.
+fn unknown(schemes: &Schemes, scheme: &Descriptor, others: &[&Descriptor], key: &str, span: Span) -> Problem {
+    let own: Vec<&Descriptor> = if others.len() > 1 { others.to_vec() } else { vec![scheme] };
+    let message = match own.as_slice() {
+        [only] => format!("the scheme `{}` has no parameter `{key}`", only.name),
+        _ => format!(
+            "none of the schemes {} has a parameter `{key}`",
+            list(own.iter().map(|scheme| scheme.name))
+        ),
+    };
+    let problem = Problem::at(span, message);
+    let mut names: Vec<&str> = own.iter().flat_map(|scheme| scheme.params).map(|param| param.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let has = |other: &&Descriptor| other.params.iter().any(|param| param.name == key);
+    let owners: Vec<&str> = schemes.iter().filter(|other| has(other)).map(|other| other.name).collect();
+    let problem = match (owners.as_slice(), nearest(key, names.iter().copied())) {
+        ([], Some(nearest)) => return problem.label(format!("did you mean `{nearest}`?")),
+        ([], None) if names.is_empty() && own.len() == 1 => return problem.label("it has no parameters"),
+        ([], None) if names.is_empty() => return problem.label("they have no parameters"),
+        ([], None) => return problem.label(format!("expected one of {}", list(names))),
+        (_, Some(nearest)) => problem
+            .label(format!("did you mean `{nearest}`?"))
+            .help(format!("`{key}` belongs to {}", list(owners))),
+        (_, None) => problem.label(format!("belongs to {}", list(owners))),
+    };
+    match names.as_slice() {
+        [] => problem,
+        _ => problem.help(format!("the parameters here are {}", list(names))),
     }
 }

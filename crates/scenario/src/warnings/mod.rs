@@ -15,6 +15,7 @@ mod more;
 mod pfc;
 mod queues;
 mod timeout;
+mod times;
 
 use crate::change::Event;
 use crate::full_frame::full_frame;
@@ -31,6 +32,8 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     let mut warnings = fabric.notes().to_vec();
     warnings.extend(cut_off(fabric, events));
     warnings.extend(without_effect(fabric, events, settings));
+    warnings.extend(times::late_events(events, traffic, settings));
+    warnings.extend(times::sampling(settings));
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));

@@ -290,11 +290,26 @@ fn events_that_change_nothing_are_warned_of() {
     // A run ends after 10 s.
     let flap =
         "[[event]]\nat = \"9.9 s\"\nflap = \"e0-a0\"\ndown = \"50 ms\"\nup = \"50 ms\"\ntimes = 10000\n";
-    assert_eq!(of(flap), ["ecmp: 19997 events, from 10.05 s on, are after the end of the run, 10 s"]);
+    let late = of(flap);
+    assert_eq!(late[0], "ecmp: 19997 events, from 10.05 s on, are after the end of the run, 10 s");
+    assert!(late[1].contains("3 events, from 9.9 s on, come after the last flow starts, 100 ms"), "{late:?}");
     let at = |ms: u32| fail.replace("1 ms", &format!("{ms} ms"));
     let idle = of(&(1..=100).map(at).collect::<String>());
     assert_eq!(idle.len(), 6, "{idle:?}");
     assert_eq!(idle[5], "ecmp: 94 more events change nothing");
+}
+
+#[test]
+fn intervals_that_sample_too_often_or_never_are_warned_of() {
+    let of =
+        |interval: &str| scenario("", &[&format!("measure.interval={interval}")]).check(&no_files).unwrap();
+    assert!(
+        of("1 ns")[0].contains("measure.interval is 1 ns: 100000000 samples in 100 ms"),
+        "{:?}",
+        of("1 ns")
+    );
+    assert!(of("1 s")[0].contains("longer than run.duration, 100 ms"), "{:?}", of("1 s"));
+    assert!(of("1 ms").is_empty());
 }
 
 #[test]

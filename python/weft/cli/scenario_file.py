@@ -1,0 +1,62 @@
+"""The scenario on the command line: its file, changes to it, and its warnings."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..labels import plural
+from ..scenario import Point, Scenario
+from . import shell
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be repeated."),
+]
+_OTHERS = {
+    ".json": "JSON",
+    ".yaml": "YAML",
+    ".yml": "YAML",
+    ".xml": "XML",
+    ".csv": "CSV",
+    ".topo": "htsim's format",
+    ".cm": "htsim's format",
+    ".py": "Python",
+    ".html": "HTML",
+}
+
+
+def read(path: Path) -> Scenario:
+    """The scenario in a file; the error for a directory or another file shows the command to type instead."""
+    if not path.is_dir():
+        if path.is_file() and path.suffix.lower() in _OTHERS:
+            form = _OTHERS[path.suffix.lower()]
+            hint = f"`{shell.typed('new', 'mine.toml')}` writes one; fabric.file and traffic.trace name other files"
+            raise shell.fail(f"{path} is {form}, and a scenario is a TOML file", hint)
+        return Scenario.from_file(path)
+    if (path / "sweep.json").is_file():
+        again = shell.typed("run", path / "scenario.toml", "-o", path)
+        hint = f"`{shell.typed('report', path)}` to view them, `{again}` to resume the run"
+        raise shell.fail(f"{path} is a result directory, not a scenario file", hint)
+    files = sorted(path.glob("*.toml"))
+    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
+    hint = shell.typed("run", files[0]) if files else begin
+    raise shell.fail(f"{path} is a directory, not a scenario file", hint)
+
+
+def warn_of(warnings: Sequence[str], points: Sequence[Point]) -> None:
+    """Print the warnings of a check; one that several points have is printed once."""
+    labels = sorted({point.label for point in points}, key=len, reverse=True)
+    having: dict[str, list[str]] = {}
+    for warning in warnings:
+        label = next((label for label in labels if warning.startswith(f"{label}: ")), None)
+        text = warning if label is None else warning[len(label) + 2 :]
+        having.setdefault(text, []).extend([] if label is None else [label])
+    for text, of in having.items():
+        if not of or len(of) == len(labels):
+            shell.warn(text)
+        else:
+            more = f" (and {plural(len(of) - 1, 'more point')})" if len(of) > 1 else ""
+            shell.warn(f"{of[0]}{more}: {text}")
