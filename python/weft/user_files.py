@@ -29,6 +29,6 @@ def _near(path: Path) -> str:
     """The file of the same directory that a wrong name means."""
     if not path.parent.is_dir():
         return f"; there is no directory {path.parent}"
-    names = [one.name for one in path.parent.iterdir() if one.is_file() and one.suffix == path.suffix]
-    near = difflib.get_close_matches(path.name, names, 1)
-    return f"; did you mean {path.parent / near[0]}?" if near else ""
+    names = {one.stem: one for one in path.parent.iterdir() if one.is_file() and one.suffix == path.suffix}
+    near = difflib.get_close_matches(path.stem, names, 1)
+    return f"; did you mean {names[near[0]]}?" if near else ""

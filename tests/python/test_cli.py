@@ -325,7 +325,7 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
         (
             "run tiny.toml -o r --set traffic.load=1 --set name=a --seeds 4 --jobs 2 --threads 3 --baseline ecmp"
             " --plugin mine --quiet --capture flow:1 --capture-dir c --capture-limit 1MB",
-            "run tiny.toml --dask local:2",
+            "run tiny.toml --dask local:2 --quick",
         ),
         (
             "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --threads 3 --json",

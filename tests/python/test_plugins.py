@@ -136,12 +136,15 @@ def test_the_number_of_threads_changes_no_byte(tmp_path, scenario, again):
     ("change", "expected"),
     [
         ("scheme.hash_seed=per-swich", "did you mean `per-switch`?"),
-        ("scheme.hash_sed=shared", "the scheme `again` has no parameter `hash_sed`\n --> --set:1:1\n"),
+        (
+            "scheme.hash_sed=shared",
+            "the scheme `again` has no parameter `hash_sed`\n  |\n  | --set scheme.hash_sed=shared\n",
+        ),
         ("scheme.flowlet_table=5", "belongs to `"),
         ("scheme.slot=5", "the unit is missing"),
         ("scheme.quantum=5 s", "`scheme.quantum` is"),
         ("scheme.fail_after=0", "`scheme.fail_after` is 0"),
-        ("scheme.fail_after=9999999", "`scheme.fail_after` is 9999999\n --> --set:1:19\n"),
+        ("scheme.fail_after=9999999", "`scheme.fail_after` is 9999999\n  |\n  | --set scheme.fail_after=9999999\n"),
         ("scheme.fail_after=666", "the plugin panicked: the checks fail (crates/plugin/tests/modules/again.rs:"),
         ("fabric.k=2", "`again` does not run on a fabric with so few hosts"),
     ],

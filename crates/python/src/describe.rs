@@ -78,7 +78,12 @@ fn read_with(reader: Reader, path: &str) -> PyResult<Fabric> {
     let bytes =
         fs::read(path).map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {error}")))?;
     let fabric = reader(path, &bytes, &LinkSpec::default());
-    fabric.map_err(|error| ScenarioError::new_err(format!("{path}: {error}")))
+    fabric.map_err(|error| {
+        let text = error.to_string();
+        // Some messages begin with the path themselves.
+        let is_named = text.starts_with(&format!("`{path}`"));
+        ScenarioError::new_err(if is_named { text } else { format!("{path}: {text}") })
+    })
 }
 
 fn describe(fabric: &Fabric, measured: bool) -> Value {

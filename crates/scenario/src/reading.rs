@@ -41,11 +41,13 @@ impl Read for bool {
 /// Why a text is no number: how to write the one that it contains, if any.
 fn plain_number(text: &str) -> String {
     let share = |text: &str| text.trim().strip_suffix('%')?.trim().parse::<f64>().ok();
+    let digits = text.trim().trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
     match (text.trim().parse::<f64>(), share(text)) {
         (Ok(number), _) if number.is_finite() => format!("write it without quotes: {}", text.trim()),
         (_, Some(percent)) if percent.is_finite() => {
             format!("write it as a fraction, without quotes: {}", (percent * 1e10).round() / 1e12)
         }
+        _ if digits.parse::<f64>().is_ok() => format!("write it without quotes and without a unit: {digits}"),
         _ => "expected a number, not a string".to_owned(),
     }
 }
@@ -56,6 +58,9 @@ impl Read for u64 {
         match node.value {
             Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
             Value::Text(ref text) => Err(plain_number(text)),
+            Value::Float(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
+                Err(format!("write it without a fraction and an exponent: {number}"))
+            }
             _ => Err("expected a whole number".into()),
         }
     }
@@ -80,32 +85,40 @@ impl Read for f64 {
     }
 }
 
-/// Reads a quantity: a string with a unit.
-fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node) -> Result<T, String> {
+/// Reads a quantity: a string with a unit, such as `unit`.
+fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node, unit: &str) -> Result<T, String> {
     match &node.value {
         Value::Text(text) => text.parse().map_err(|error: QuantityError| error.why),
-        Value::Integer(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
-        Value::Float(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        Value::Integer(number) => {
+            Err(format!("the unit is missing: write it as a string, such as \"{number} {unit}\""))
+        }
+        Value::Float(number) => {
+            Err(format!("the unit is missing: write it as a string, such as \"{number} {unit}\""))
+        }
         _ => Err("expected a string with a unit".into()),
     }
 }
 
 macro_rules! read_quantity {
-    ($name:ty, $what:literal) => {
+    ($name:ty, $unit:literal, $what:literal) => {
         impl Read for $name {
             const WHAT: &'static str = $what;
             fn read(node: &Node) -> Result<Self, String> {
-                quantity(node)
+                quantity(node, $unit)
             }
         }
     };
 }
 
-read_quantity!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
-read_quantity!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
-read_quantity!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
-read_quantity!(Limit, "a queue size such as \"1000 packets\" or \"150 kB\"");
-read_quantity!(HostQueue, "a queue size such as \"1000 packets\", \"unlimited\" or \"as-switches\"");
+read_quantity!(Duration, "ms", "a time such as \"25 us\" or \"1.5 s\"");
+read_quantity!(Rate, "Gbps", "a rate such as \"10 Gbps\" or \"100 Mbps\"");
+read_quantity!(Bytes, "kB", "a size such as \"1500 B\" or \"10 MB\"");
+read_quantity!(Limit, "packets", "a queue size such as \"1000 packets\" or \"150 kB\"");
+read_quantity!(
+    HostQueue,
+    "packets",
+    "a queue size such as \"1000 packets\", \"unlimited\" or \"as-switches\""
+);
 
 macro_rules! read_words {
     ($($name:ident)*) => {

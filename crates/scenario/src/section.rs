@@ -7,7 +7,7 @@ use crate::key::{Key, Kind};
 use crate::nearest::{list, nearest, suggest};
 use crate::reading::Read;
 use crate::source::Span;
-use crate::synonym::synonym;
+use crate::synonym::{key_synonym, synonym};
 use crate::tree::{Node, Table, Value, read_value};
 
 /// A value and its position.
@@ -35,7 +35,7 @@ impl<'a> Section<'a> {
         for entry in self.table.0.iter().filter(|entry| !names().any(|name| name == entry.key)) {
             let key = &entry.key;
             let problem = Problem::at(entry.span, format!("unknown key `{key}` in {}", self.title()));
-            self.problems.add(match nearest(key, names()) {
+            self.problems.add(match key_synonym(&self.path, key).or_else(|| nearest(key, names())) {
                 Some(nearest) => problem.label(format!("did you mean `{nearest}`?")).help(format!(
                     "the keys of {} are {}",
                     self.title(),
@@ -189,7 +189,11 @@ impl<'a> Section<'a> {
             Value::Table(table) => Some(Section { path, table, span: entry.span, problems: self.problems }),
             _ => {
                 let message = format!("`{path}` is {}, not a table", entry.node.describe());
-                self.problem(entry.node.span, message, format!("expected a section [{path}]"));
+                let label = match &entry.node.value {
+                    Value::Text(name) if path == "scheme" => format!("write it as scheme.name = \"{name}\""),
+                    _ => format!("expected a section [{path}]"),
+                };
+                self.problem(entry.node.span, message, label);
                 None
             }
         }

@@ -30,12 +30,23 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
         problems.add(problem.label("for example traffic.load=0.4"));
         return;
     };
+    if key.trim().is_empty() || text.trim().is_empty() {
+        let missing = if key.trim().is_empty() { "key" } else { "value" };
+        let problem = Problem::at(Span::new(source, 0..set.len()), format!("the {missing} is missing"));
+        problems.add(problem.label("expected KEY=VALUE, for example traffic.load=0.4"));
+        return;
+    }
     let offset = key.len() + 1;
     let whole = Span::new(source, offset..set.len());
     let read = tree::read_value(text, source, offset, problems);
     if read.is_none() && text.trim().starts_with(['[', '{']) {
         let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
         problems.add(problem.label("strings in a list or table need quotes: [\"ecmp\", \"spray\"]"));
+        return;
+    }
+    if read.is_none() && text.trim().starts_with('"') {
+        let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
+        problems.add(problem.label("a text in quotes ends with a quote, and nothing follows it"));
         return;
     }
     let node = read.unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });

@@ -7,12 +7,15 @@ use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest, suggest};
 use crate::section::Section;
+use crate::sections::collective::{COLLECTIVE_KEYS, RANK_KEYS};
+use crate::sections::drawn::DRAWN_KEYS;
 use crate::sections::event::{EventSettings, check_order};
-use crate::sections::fabric::FabricSettings;
-use crate::sections::measure::Measure;
-use crate::sections::run::Run;
+use crate::sections::fabric::{FILE_KEY, FabricSettings, keys_of};
+use crate::sections::measure::{self, Measure};
+use crate::sections::run::{self, Run};
 use crate::sections::scheme;
-use crate::sections::traffic::{GroupSettings, check_elephant_ports};
+use crate::sections::shapes::{KIND, SHAPES};
+use crate::sections::traffic::{self, GroupSettings, check_elephant_ports};
 use crate::sections::transport::Transport;
 use crate::source::Span;
 use crate::tree::{Table, Value};
@@ -144,6 +147,25 @@ fn check_names(root: &Section<'_>) {
             Value::Table(_) => format!("unknown section [{key}]"),
             _ => format!("unknown key `{key}`"),
         };
-        root.problem(entry.span, message, suggest(key, names()));
+        let label = match section_of(key) {
+            Some(section) => format!("a key of [{section}]: write it there, or as {section}.{key}"),
+            None => suggest(key, names()),
+        };
+        root.problem(entry.span, message, label);
     }
+}
+
+/// The section that has a key of this name, if it is the name of no section.
+fn section_of(key: &str) -> Option<&'static str> {
+    let mut of_fabric = SHAPES.iter().flat_map(keys_of).chain([KIND, FILE_KEY]).map(|key| key.name);
+    let of_traffic = [traffic::COMMON_KEYS, traffic::GIVEN_KEYS, DRAWN_KEYS, COLLECTIVE_KEYS, RANK_KEYS];
+    let has = |keys: &[Key]| keys.iter().any(|own| own.name == key);
+    [
+        ("fabric", of_fabric.any(|own| own == key)),
+        ("traffic", of_traffic.into_iter().any(has)),
+        ("run", has(run::KEYS)),
+        ("measure", has(measure::KEYS)),
+    ]
+    .into_iter()
+    .find_map(|(section, is_its)| is_its.then_some(section))
 }

@@ -20,6 +20,10 @@ pub(crate) fn synonym(path: &str, name: &str) -> Option<String> {
             Some(format!("`{name}` is a profile: write profile = \"{name}\""))
         }
         "transport.profile" | "transport.congestion_control" => controller(&plain),
+        _ if path.ends_with(".collective") && is(&["allreduce", "reduce"]) => Some(
+            "an all-reduce is `ring-all-reduce`, `halving-doubling-all-reduce` or `tree-all-reduce`"
+                .to_owned(),
+        ),
         "transport.protocol" if is(&["rdma", "rocev2"]) => {
             Some("this protocol is called `roce` here".to_owned())
         }
@@ -29,6 +33,28 @@ pub(crate) fn synonym(path: &str, name: &str) -> Option<String> {
         "transport.protocol" if is(&["mptcp", "multipathtcp"]) => {
             Some("Multipath TCP is protocol = \"tcp\" with mptcp = \"ndiffports\" or \"fullmesh\"".to_owned())
         }
+        _ => None,
+    }
+}
+
+/// The key of the section `path` that other tools call `key`.
+pub(crate) fn key_synonym(path: &str, key: &str) -> Option<&'static str> {
+    let is = |keys: &[&str]| keys.contains(&key);
+    let section = path.split('.').rfind(|part| part.parse::<usize>().is_err())?;
+    match section {
+        "fabric" if is(&["bandwidth", "speed", "capacity", "link_rate"]) => Some("rate"),
+        "fabric" if is(&["latency", "link_delay"]) => Some("delay"),
+        "fabric" if is(&["queue_size", "buffer_size"]) => Some("queue"),
+        "fabric" if is(&["topology", "type", "name"]) => Some("kind"),
+        "traffic" if is(&["size", "flow_size", "distribution", "workload", "cdf"]) => Some("sizes"),
+        "traffic" if is(&["pattern", "matrix"]) => Some("pairs"),
+        "flow_list" if is(&["size", "flow_size"]) => Some("bytes"),
+        "flow_list" if is(&["from", "source"]) => Some("src"),
+        "flow_list" if is(&["to", "destination"]) => Some("dst"),
+        "scheme" if is(&["type", "kind", "algorithm", "scheme"]) => Some("name"),
+        "transport" if is(&["cc", "congestion", "algorithm"]) => Some("congestion_control"),
+        "run" if is(&["time", "length", "sim_time", "stop"]) => Some("duration"),
+        "event" if is(&["time", "when"]) => Some("at"),
         _ => None,
     }
 }
@@ -91,5 +117,7 @@ mod tests {
             assert!(synonym(path, name).is_some_and(|found| found.contains(answer)), "{path} {name}");
         }
         assert_eq!(synonym("fabric.kind", "torus"), None);
+        assert_eq!(key_synonym("traffic.0", "pattern"), Some("pairs"));
+        assert_eq!(key_synonym("run", "pattern"), None);
     }
 }

@@ -149,10 +149,31 @@ pub(crate) fn read(text: &str, source: u32, problems: &Problems) -> Table {
     let (table, errors) = DeTable::parse_recoverable(text);
     if let Some(first) = errors.iter().min_by_key(|error| error.span().map(|span| span.start)) {
         let span = Span::new(source, first.span().unwrap_or_default());
-        problems.add(Problem::at(span, "this is not valid TOML").label(first.message().trim_end()));
+        let problem = Problem::at(span, "this is not valid TOML").label(first.message().trim_end());
+        problems.add(match other_format(text) {
+            Some(format) => problem.help(format!(
+                "it looks like {format}; a scenario is TOML: [section] on a line, then lines such as key = \"value\""
+            )),
+            None => problem,
+        });
     }
     let reading = Reading { source, offset: 0, problems };
     reading.table(table.into_inner())
+}
+
+/// The format of a text that is not TOML, by its first line.
+fn other_format(text: &str) -> Option<&'static str> {
+    let is_yaml = |line: &str| {
+        let key = line.trim_end().split_once(':').map(|(key, _)| key.trim_start_matches("- "));
+        line.starts_with("---")
+            || key.is_some_and(|key| key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-'))
+    };
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
+    match first.trim_start() {
+        line if line.starts_with('{') || line.starts_with("[{") => Some("JSON"),
+        line if line.starts_with('<') => Some("XML"),
+        line => is_yaml(line).then_some("YAML"),
+    }
 }
 
 /// Reads one TOML value that starts at `offset` of a source; `None` if it is not valid.

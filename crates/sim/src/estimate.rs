@@ -10,7 +10,7 @@ use serde::Serialize;
 use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_traffic::Flow;
-use weft_units::{NodeId, Time};
+use weft_units::{Duration as Span, NodeId, Time};
 
 use crate::columns::FlowRecord;
 use crate::engine::Progress;
@@ -60,8 +60,7 @@ impl Size {
     pub fn of(plan: &Plan) -> Self {
         let (fabric, flows) = (&plan.fabric, &plan.traffic.flows);
         let (links, number) = (fabric.links().len() as u64, flows.len() as u64);
-        let end = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-        let end = (end - Time::ZERO).max(plan.run.duration).min(plan.run.limit);
+        let end = end(plan).min(plan.run.limit);
         let samples =
             (end.ps() / plan.measure.interval.ps()).saturating_mul(sampled_links(fabric).len() as u64);
         Self {
@@ -71,6 +70,20 @@ impl Size {
             memory_bytes: number * FLOW_IN_MEMORY + links * LINK_IN_MEMORY,
         }
     }
+}
+
+/// When the last flow ends at the earliest: after its start, and after its host has sent all that it has.
+fn end(plan: &Plan) -> Span {
+    let (fabric, flows) = (&plan.fabric, &plan.traffic.flows);
+    let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let mut bytes = vec![0; fabric.host_count()];
+    for flow in flows {
+        bytes[flow.src.index()] += flow.bytes;
+    }
+    let second = Time::ZERO + Span::from_secs(1);
+    let busy = |(&bytes, &host): (&u64, &NodeId)| bytes as f64 / capacity(fabric, host, second).max(1.0);
+    let busiest = bytes.iter().zip(fabric.hosts()).map(busy).fold(0.0, f64::max);
+    (last - Time::ZERO).max(Span::from_secs_f64(busiest.min(1e6)))
 }
 
 /// The packets of all flows, with acknowledgements, without those sent again.

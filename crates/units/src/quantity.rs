@@ -29,7 +29,9 @@ pub(crate) fn parse_scaled(
     let trimmed = text.trim();
     let split =
         trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
-    let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
+    // The Greek letter looks like the sign for micro.
+    let unit = trimmed[split..].trim().replace('\u{3bc}', "µ");
+    let number = &trimmed[..split];
     if trimmed.starts_with('-') {
         return Err(error("it is negative".into()));
     }

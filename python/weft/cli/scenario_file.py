@@ -35,7 +35,10 @@ def read(path: Path) -> Scenario:
             form = _OTHERS[path.suffix.lower()]
             hint = f"`{shell.typed('new', 'mine.toml')}` writes one; fabric.file and traffic.trace name other files"
             raise shell.fail(f"{path} is {form}, and a scenario is a TOML file", hint)
-        return Scenario.from_file(path)
+        scenario = Scenario.from_file(path)
+        if not scenario.text.strip():
+            raise shell.fail(f"{path} is empty", f"`{shell.typed('new', 'mine.toml')}` writes a scenario to begin with")
+        return scenario
     if (path / "sweep.json").is_file():
         again = shell.typed("run", path / "scenario.toml", "-o", path)
         hint = f"`{shell.typed('report', path)}` to view them, `{again}` to resume the run"

@@ -98,6 +98,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
 _KEPT = {
     "plot": "figures that were complete are kept",
+    **dict.fromkeys(("emulate", "reproduce", "run"), "finished runs are kept"),
     **dict.fromkeys(("bench", "check", "summary"), "nothing is kept"),
     **dict.fromkeys(("explore", "export", "fabric", "query", "report", "why"), "no file was written"),
 }

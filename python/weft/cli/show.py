@@ -258,7 +258,7 @@ _WARNED = 5
 
 
 def warn_of_runs(results: Runs, said: Collection[str] = ()) -> None:
-    """Print the warnings of finished runs, such as of a deadlock, but not those `said` before; and if they are quick."""
+    """Print that runs are quick, and their warnings, such as of a deadlock, but not those `said` before."""
     if results.name.endswith(f"({quick.MARK})"):
         shell.warn(f"{results.where} has a quick run, a tenth of the scenario: do not publish its numbers")
     heads = results.heads().values()

@@ -10,6 +10,18 @@ import typer
 
 from . import shell
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("simulate", "sim", "start", "resume", "exec"), "run"),
+    **dict.fromkeys(("validate", "verify", "lint", "estimate"), "check"),
+    **dict.fromkeys(("init", "create", "generate"), "new"),
+    **dict.fromkeys(("compare", "stats", "show", "results"), "summary"),
+    **dict.fromkeys(("figure", "figures", "graph", "draw"), "plot"),
+    **dict.fromkeys(("html", "view", "open"), "report"),
+    **dict.fromkeys(("sql", "select"), "query"),
+    **dict.fromkeys(("topology", "network"), "fabric"),
+    **dict.fromkeys(("profiles", "distributions", "studies"), "list"),
+}
+"""Commands by the names that other tools have for them."""
 _WORD = re.compile(r"'([^']*)'|\(?Possible options")
 
 
@@ -39,11 +51,14 @@ def show(error: Any) -> typer.Exit:
         wants = "takes no value" if "does not take" in error.message else "needs a value"
         return shell.fail(f"{error.option_name} {wants}", hint)
     if kind == "BadParameter" and parameter is not None:
-        return shell.fail(f"{_name(parameter)} {error.message}", hint)
+        name = _name(parameter)
+        certain = "--set 'run.seeds=[3, 5]' for certain seeds" if name == "--seeds" else None
+        return shell.fail(f"{name} {error.message}", certain or hint)
     found = _WORD.search(error.message)
     if error.message.startswith("No such command") and found is not None and context is not None:
         known = list(getattr(context.command, "commands", {}))
-        return shell.fail(f"there is no command `{called} {found[1]}`", _near(found[1], known) or hint)
+        near = _OTHER_NAMES.get(found[1]) if _OTHER_NAMES.get(found[1]) in known else _near(found[1], known)
+        return shell.fail(f"there is no command `{called} {found[1]}`", f"{called} {near}" if near else hint)
     if error.message.startswith("Got unexpected extra"):
         extra = error.message.partition("(")[2].rpartition(")")[0].removeprefix("s) (")
         taken = " ".join(_name(one) for one in _parameters(context) if one.param_type_name == "argument")

@@ -69,5 +69,6 @@ impl Cable {
 
 /// The problem for a text that does not name a cable.
 pub(crate) fn cable_problem(cable: &At<String>, error: &FabricError) -> Problem {
-    Problem::at(cable.span, error.to_string()).label("expected two nodes connected by a link")
+    Problem::at(cable.span, error.to_string())
+        .label("expected two nodes connected by a link; `weft fabric` shows the fabric")
 }

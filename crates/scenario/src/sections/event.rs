@@ -108,8 +108,10 @@ impl EventSettings {
         match &self.action {
             Action::Links { links, up } => Some(one(switched(links.resolve(resolver)?, *up))),
             Action::Node { name, up } => {
-                let add =
-                    |error: FabricError| resolver.problems.add(Problem::at(name.span, error.to_string()));
+                let add = |error: FabricError| {
+                    let label = "expected a switch or a host; `weft fabric` shows the fabric";
+                    resolver.problems.add(Problem::at(name.span, error.to_string()).label(label));
+                };
                 let node = resolver.fabric.find(&name.value).map_err(add).ok()?;
                 Some(one(if *up { Change::HealNode(node) } else { Change::FailNode(node) }))
             }

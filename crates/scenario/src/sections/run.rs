@@ -76,7 +76,7 @@ impl Run {
             let count = section.read::<u64>(&node, &path);
             let good = count.filter(|count| (1..=MAX_SEEDS).contains(&count.value));
             if let (Some(count), None) = (count, good) {
-                let message = format!("{} runs with different seeds", count.value);
+                let message = format!("`{path}` is {}", count.value);
                 section.problem(node.span, message, format!("expected 1 to {MAX_SEEDS}, or a list of seeds"));
             }
             return good.map_or_else(Vec::new, |count| (1..=count.value).collect());

@@ -120,7 +120,10 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
             Some(table) => Some(Form::Published(table)),
             None => {
                 let problem = Problem::at(node.span, format!("unknown size distribution `{name}`"));
-                let problem = problem.label(suggest(name, names()));
+                let problem = problem.label(match name.parse::<Bytes>() {
+                    Ok(_) => format!("for flows of one size write {{ fixed = \"{name}\" }}"),
+                    Err(_) => suggest(name, names()),
+                });
                 section.problems.add(problem.help(
                     "or { fixed = \"10 MB\" }, { uniform = [\"1 kB\", \"1 MB\"] }, { cdf = \"file\" }",
                 ));

@@ -96,7 +96,7 @@ impl GroupSettings {
                 section.problem(
                     entry.span,
                     message,
-                    format!("all flows of {} come from `{source}`", section.title()),
+                    format!("remove it: all flows of {} come from `{source}`", section.title()),
                 );
             }
         }

@@ -16,6 +16,7 @@ use crate::round_trip::longest;
 use crate::section::Section;
 use crate::sections::congestion::Control;
 use crate::source::Span;
+use crate::synonym::key_synonym;
 use crate::tree::Entry;
 
 /// The key that names the profile.
@@ -225,7 +226,8 @@ fn unknown(section: &Section<'_>, entry: &Entry, name: &str, all: &[(&ParamInfo,
     let problem = Problem::at(entry.span, format!("unknown key `{key}` in [transport]"));
     let names = || all.iter().map(|(param, _)| param.name);
     let has_it = |other: &Protocol| other.parameters().iter().any(|(param, _)| param.name == key);
-    let nearest = nearest(key, names().chain([PROTOCOL.name, PROFILE.name]));
+    let nearest =
+        key_synonym("transport", key).or_else(|| nearest(key, names().chain([PROTOCOL.name, PROFILE.name])));
     section.problems.add(match (Protocol::all().into_iter().find(has_it), nearest) {
         (Some(owner), _) => {
             problem.label(format!("not a parameter of \"{name}\"; protocol = \"{}\" has it", owner.name()))

@@ -1,0 +1,150 @@
+"""The cost of a scenario before it runs, and quick runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tiny import TINY
+from weft import estimate as estimating
+from weft import quick
+from weft.errors import ScenarioError
+from weft.estimate import Estimate, estimate
+from weft.scenario import Scenario
+
+COLLECTIVE = """
+[fabric]
+kind = "fat-tree"
+k = 4
+
+[traffic]
+collective = "ring-all-reduce"
+bytes = "4 MB"
+ranks = 8
+
+[scheme]
+name = "ecmp"
+"""
+UDP = TINY.replace("[scheme]", '[transport]\nprotocol = "udp"\n\n[scheme]').replace("5 ms", "50 ms")
+INCAST = TINY.replace("load = 0.3", "load = 0.3\npairs = { incast = { fan_in = 3 } }").replace("5 ms", "50 ms")
+MANY = TINY.replace('"30 kB"', '"2 kB"').replace("5 ms", "50 ms")
+ROCE = UDP.replace("udp", "roce").replace('["ecmp", "spray"]', '["ecmp", "wcmp"]')
+
+
+@pytest.mark.parametrize(
+    "text", [TINY, COLLECTIVE, UDP, INCAST, MANY, ROCE], ids=["tiny", "ring", "udp", "incast", "many", "roce"]
+)
+def test_estimates_of_work_and_disk_are_within_a_factor_of_two(text, tmp_path):
+    scenario = Scenario.from_text(text)
+    expected = estimate(scenario)
+    hops = sum(size["size"]["packet_hops"] for size in _raw(scenario)["sizes"])
+    scenario.run(tmp_path / "out", jobs=1)
+    runs = json.loads((tmp_path / "out" / "performance.json").read_text())
+    assert expected.runs == len(runs)
+    real = sum(run["packet_hops"] for run in runs) * len(_raw(scenario)["sizes"]) / len(runs)
+    assert 0.5 < hops / real < 2
+    disk = sum(file.stat().st_size for file in (tmp_path / "out" / "runs").rglob("*"))
+    assert 0.5 < expected.disk_bytes / disk < 2
+
+
+def _raw(scenario: Scenario) -> dict:
+    text, name, directory, sets = scenario.source
+    return json.loads(estimating._weft.estimate(text, name, directory, sets, float("inf"), 0.0))
+
+
+def test_a_trial_measures_the_rate_of_this_machine():
+    found = estimate(Scenario.from_text(TINY), jobs=1, always_measured=True)
+    assert found.is_measured and 0 < found.seconds < 60
+    assert not estimate(Scenario.from_text(TINY)).is_measured
+
+
+def test_runs_that_are_done_cost_nothing():
+    whole, rest = (estimate(Scenario.from_text(TINY), jobs=1, done=done) for done in (0, 3))
+    assert (whole.runs, rest.runs) == (4, 1)
+    assert rest.disk_bytes == pytest.approx(whole.disk_bytes / 4)
+    assert estimate(Scenario.from_text(TINY), done=4).seconds == 0
+
+
+def test_an_estimate_has_as_many_digits_as_it_is_worth():
+    found = Estimate(18, 2, 274.0, is_measured=True, memory_bytes=6.5e7, disk_bytes=5.7e9)
+    assert str(found) == "about 5 min, 65 MB of memory and 5.7 GB on disk (18 runs, 2 at a time)"
+    assert found.is_notable
+    assert str(Estimate(1, 1, 9000.0, is_measured=False, memory_bytes=1e6, disk_bytes=0.0)).startswith(
+        "about 2.5 h on a"
+    )
+
+
+def costing(monkeypatch, **changes) -> None:
+    found = {"runs": 4, "parallel": 2, "seconds": 1.0, "is_measured": True, "memory_bytes": 1e6, "disk_bytes": 1e6}
+    cost = Estimate(**(found | changes))
+    for command in ("run", "check"):
+        monkeypatch.setattr(f"weft.cli.{command}.estimate", lambda *_, **__: cost)
+
+
+def test_a_long_run_says_so_first_and_a_short_one_does_not(weft, tiny, tmp_path, monkeypatch):
+    costing(monkeypatch, seconds=300.0)
+    long = weft("run", tiny, "-o", tmp_path / "long").stderr
+    assert "This takes about 5 min, 1.0 MB of memory and 1.0 MB on disk (4 runs, 2 at a time); --quick" in long
+    costing(monkeypatch)
+    assert "This takes" not in weft("run", tiny, "-o", tmp_path / "short").stderr
+    assert "To run it takes about 1 s" in weft("check", tiny).stderr
+
+
+def test_results_that_do_not_fit_on_the_disk_are_refused(weft, tiny, tmp_path, monkeypatch):
+    costing(monkeypatch, disk_bytes=1e18)
+    result = weft("run", tiny, "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"the results need about 1,000,000,000 GB, and the disk of {tmp_path / 'out'} has " in result.stderr
+    assert "--quick" in result.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_lack_of_memory_is_warned_of(weft, tiny, tmp_path, monkeypatch):
+    costing(monkeypatch, memory_bytes=5e9)
+    monkeypatch.setattr("weft.cli.cost.available_memory", lambda: int(2e9))
+    result = weft("run", tiny, "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "warning: about 5.0 GB of memory are needed, and 2.0 GB are available: run fewer at a time" in result.stderr
+
+
+def test_a_quick_run_is_a_tenth_in_its_own_directory(weft, tiny, monkeypatch):
+    monkeypatch.chdir(tiny.parent)
+    result = weft("run", tiny, "--quick", "--set", 'event=[{at="1 ms", fail="l0-s0"}]')
+    assert result.exit_code == 0, result.output
+    assert "A quick run: a tenth" in result.stderr
+    assert [path.name for path in Path("results").iterdir()] == ["tiny-quick"]
+    index = json.loads(Path("results/tiny-quick/sweep.json").read_text())
+    assert index["name"] == "tiny (quick)" and len(index["runs"]) == 4
+    summary = json.loads(next(Path("results/tiny-quick/runs").glob("*/summary.json")).read_text())
+    assert "0.5 ms" in json.dumps(index) + json.dumps(summary)
+    assert "do not publish its numbers" in weft("summary", "results/tiny-quick").stderr
+
+
+def test_quick_and_whole_runs_never_share_a_directory(weft, tiny, tmp_path):
+    for first, then in ((["--quick"], []), ([], ["--quick"])):
+        out = tmp_path / f"out{len(first)}"
+        assert weft("run", tiny, "-o", out, "-q", *first).exit_code == 0
+        refused = weft("run", tiny, "-o", out, "-q", *then)
+        assert refused.exit_code == 2 and "different scenario" in refused.stderr
+        shutil.rmtree(out)
+
+
+def test_everything_that_takes_time_shrinks():
+    text = TINY.replace("load = 0.3", "load = 0.3\nflows = 50").replace(
+        "[sweep]", '[measure]\nwindow = ["1 ms", "4 ms"]\n\n[sweep]\n"run.duration" = ["5 ms", "1.5 s"]'
+    )
+    scenario = quick.quick(Scenario.from_text(text, "a.toml").with_sets(['run.limit="20 s"']))
+    sets = dict(change.split("=", 1) for change in scenario.sets[1:])
+    assert sets == {
+        'sweep."run.duration"': '["0.5 ms", "0.15 s"]',
+        "run.limit": '"2 s"',
+        "measure.window": '["0.1 ms", "0.4 ms"]',
+        "traffic.flows": "5",
+        "name": '"tiny (quick)"',
+    }
+    assert 'traffic.bytes="0.4 MB"' in quick.quick(Scenario.from_text(COLLECTIVE)).sets
+    assert 'run.duration="0.1 s"' in quick.quick(Scenario.from_text(COLLECTIVE)).sets
+    with pytest.raises(ScenarioError, match="laod"):
+        quick.quick(Scenario.from_text(TINY.replace("load", "laod")))
