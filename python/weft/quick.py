@@ -1,7 +1,6 @@
 """`weft run --quick`: a scenario with a tenth of its time or flows, for a first look."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,11 +26,18 @@ def quick(scenario: Scenario) -> Scenario:
     Raises:
         ScenarioError: The scenario is not valid.
     """
+    # Only quick runs need it, and every run imports this module.
+    import tomllib
+
     scenario.check()
     content = tomllib.loads(scenario.text)
     for change in scenario.sets:
         key, _, text = change.partition("=")
-        _put(content, key.strip().split("."), _read(text))
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text.strip()
+        _put(content, key.strip().split("."), value)
     content.setdefault("run", {}).setdefault("duration", "1 s")
     name = f"{content.get('name') or scenario.stem} ({MARK})"
     sets = [f"{key}={toml_text.value(value, key)}" for key, value in _shrunk(content)]
@@ -79,14 +85,6 @@ def _tenth(value: Any) -> Any:
     if found is None:
         return value
     return f"{float(found[1].replace('_', '')) / SHARE:.12g} {found[2]}"
-
-
-def _read(text: str) -> Any:
-    """The value of a ``--set``: TOML, or else a text."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
 
 
 def _put(content: Any, path: list[str], value: Any) -> None:

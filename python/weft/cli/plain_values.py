@@ -1,7 +1,7 @@
 """Text, paths and whole numbers of the command line, converted without Pydantic.
 
 Typer 0.29 converts all values with Pydantic, whose import takes half as long as all other work of a short command.
-A value that is neither a wrong number or choice nor plain and valid is left to Typer.
+Other values are left to Typer; its errors about numbers and choices are said as Weft's other errors are.
 """
 
 import enum
@@ -9,6 +9,8 @@ import os
 import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
+
+import typer
 
 from . import usage
 
@@ -59,7 +61,19 @@ class _Converter:
                 raise _NotPlainError
             return [self._one(item, get_args(self._kind)[0]) for item in value]
         except _NotPlainError:
+            pass
+        try:
             return self._of_typer().coerce(value, param=param, ctx=ctx)
+        except typer.BadParameter as error:
+            raise self._explained(value) or error from None
+
+    def _explained(self, value: Any) -> typer.BadParameter | None:
+        """The error for a wrong number or choice; None if Typer's is as good."""
+        if self._kind is int:
+            return usage.bad_number(value, self._info.min, self._info.max)
+        if isinstance(self._kind, type) and issubclass(self._kind, enum.Enum):
+            return usage.bad_choice(value, self._kind)
+        return None
 
     def _one(self, value: Any, kind: Any) -> Any:
         if kind is str and isinstance(value, str):
@@ -68,8 +82,6 @@ class _Converter:
             return Path(value)
         if kind is int and not self._info.clamp:
             return self._whole(value)
-        if isinstance(kind, type) and issubclass(kind, enum.Enum) and isinstance(value, str):
-            return self._choice(value, kind)
         raise _NotPlainError
 
     def _accepts(self, path: str | Path) -> bool:
@@ -89,11 +101,5 @@ class _Converter:
             value = int(value)
         least, most = self._info.min, self._info.max
         if type(value) is not int or (least is not None and value < least) or (most is not None and value > most):
-            raise usage.bad_number(value, least, most)
+            raise _NotPlainError
         return value
-
-    def _choice(self, value: str, kind: type[enum.Enum]) -> enum.Enum:
-        for one in kind:
-            if one.value == value:
-                return one
-        raise usage.bad_choice(value, kind)
