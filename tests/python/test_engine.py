@@ -238,8 +238,13 @@ def test_a_full_disk_leaves_what_is_finished_readable(tiny, tmp_path):
         pytest.skip("cannot mount a file system here")
     try:
         tiny.write_text(tiny.read_text().replace("seeds = 2", "seeds = 40"))
-        command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(small / "out"), "--jobs", "1"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        options = ["run", str(tiny), "-o", str(small / "out"), "--jobs", "1"]
+        refused = subprocess.run([sys.executable, "-m", "weft", *options], capture_output=True, text=True, check=False)
+        assert (refused.returncode, (small / "out").exists()) == (2, False)
+        assert "the results need about 3.6 MB" in refused.stderr
+        # As if other programs filled the disk after the check.
+        script = "from weft.cli import cost, main; cost.free_disk = lambda _: 10**12; main()"
+        done = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr
         assert "the disk is full" in done.stderr
         assert "Traceback" not in done.stderr

@@ -101,6 +101,14 @@ def test_results_that_do_not_fit_on_the_disk_are_refused(weft, tiny, tmp_path, m
     assert "--quick" in result.stderr and not (tmp_path / "out").exists()
 
 
+def test_results_that_may_not_fit_are_warned_of(weft, tiny, tmp_path, monkeypatch):
+    costing(monkeypatch, disk_bytes=1.5e9)
+    monkeypatch.setattr("weft.cli.cost.free_disk", lambda _: int(1e9))
+    result = weft("run", tiny, "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "warning: the results need about 1.5 GB" in result.stderr
+
+
 def test_a_lack_of_memory_is_warned_of(weft, tiny, tmp_path, monkeypatch):
     costing(monkeypatch, memory_bytes=5e9)
     monkeypatch.setattr("weft.cli.cost.available_memory", lambda: int(2e9))

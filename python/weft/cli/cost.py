@@ -6,17 +6,22 @@ from .. import quantity
 from ..estimate import Estimate, available_memory, free_disk
 from . import shell
 
+_UNCERTAIN = 2
+"""The factor by which an estimate may be wrong."""
+
 
 def refuse_full_disk(cost: Estimate, folder: Path) -> None:
-    """An error if the results will not fit on the disk of their directory."""
+    """An error if the results will not fit on the disk of their directory; a warning if they may not."""
     free = free_disk(folder)
     if cost.disk_bytes <= free:
         return
     needed, there = quantity.rough_size(cost.disk_bytes), quantity.rough_size(free)
-    raise shell.fail(
-        f"the results need about {needed}, and the disk of {folder} has {there} free",
-        "-o DIR on another disk, fewer --seeds, a longer measure.interval, or --quick for a tenth of it",
-    )
+    message = f"the results need about {needed}, and the disk of {folder} has {there} free"
+    if cost.disk_bytes <= _UNCERTAIN * free:
+        shell.warn(f"{message}: if it becomes full, finished runs are kept")
+        return
+    hint = "-o DIR on another disk, fewer --seeds, a longer measure.interval, or --quick for a tenth of it"
+    raise shell.fail(message, hint)
 
 
 def tell(cost: Estimate, *, is_quick: bool) -> None:
