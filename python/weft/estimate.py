@@ -20,7 +20,7 @@ LARGE = 1e9
 """Bytes of memory or disk from which it is."""
 _OF_PYTHON = 60e6
 """Bytes of memory that the process takes besides its runs."""
-_TRIAL = 0.4
+_TRIAL = 1.0
 """Seconds of each trial."""
 _FEW_HOPS = 2e7
 """Packet-hops up to which a sweep is short on any machine, so that no trial is needed."""
@@ -69,7 +69,7 @@ def estimate(
     done: int = 0,
     always_measured: bool = False,
 ) -> Estimate:
-    """Estimate the cost of a scenario from its flows and, if it is long, from trials of a second in all.
+    """Estimate the cost of a scenario from its flows and, if it is long, from trials of three seconds in all.
 
     Args:
         scenario: The scenario.

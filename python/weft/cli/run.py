@@ -135,6 +135,7 @@ def run(
             raise shell.fail(f"{error}{_kept(folder)}", completed(again), shell.FAILED) from None
         except OutputError as error:
             raise _explained(error, folder) from None
+    begin.announce()
     if tracker.one_thread is not None:
         shell.warn(f"ran on one thread: {tracker.one_thread}")
     capturing.report(outcome)
@@ -165,10 +166,14 @@ class _Beginning:
         self._announce: Callable[[], None] | None = announce
 
     def __call__(self, event: dict[str, Any]) -> None:
+        self.announce()
+        self._feed(event)
+
+    def announce(self) -> None:
+        """Announce the runs, unless an event has."""
         if self._announce is not None:
             self._announce()
             self._announce = None
-        self._feed(event)
 
 
 def _announce(warnings: list[str], points: list[Point], expected: Estimate, *, is_quick: bool, quiet: bool) -> None:
