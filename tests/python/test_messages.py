@@ -201,3 +201,12 @@ def test_ctrl_c_says_what_is_kept_and_how_to_start_again(weft, desk, monkeypatch
     result = weft(*command.split())
     assert result.exit_code == 130
     assert f"Stopped: {kept}. To start again:\n  weft {command}\n" in result.stderr
+
+
+def test_ctrl_c_while_a_library_is_imported_is_no_internal_error(weft, desk, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("weft.scenario.Scenario.check", interrupted)
+    result = weft("check", "base.toml")
+    assert (result.exit_code, "Stopped: nothing is kept" in result.stderr) == (130, True), result.stderr

@@ -81,6 +81,9 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except OSError as error:
             raise fail(f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")) from None
         except Exception as error:
+            if _is_interruption(error):
+                say(_interrupted(command.__name__))
+                raise typer.Exit(INTERRUPTED) from None
             if os.environ.get("WEFT_TRACEBACK"):
                 raise
             if type(error).__module__.startswith("polars"):
@@ -94,6 +97,13 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             ) from None
 
     return run
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether Ctrl-C caused an error: while a library is imported, it becomes an ImportError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 _KEPT = {
