@@ -195,5 +195,5 @@ def test_a_signal_ends_both_simulators(htsim, tmp_path, number):
     until("htsim runs", lambda: started.exists() and started.read_text())
     running.send_signal(number)
     _, said = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, "stopped" in said) == (130, True), said
+    assert (running.returncode, "Stopped: nothing is kept" in said) == (130, True), said
     until("htsim has ended", lambda: not os.path.exists(f"/proc/{started.read_text()}"))  # noqa: PTH110

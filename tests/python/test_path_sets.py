@@ -253,8 +253,8 @@ def test_the_command_refuses_what_names_no_paths(weft, campus):
         (["--paths", "left", "rigth"], "error: there is no node `rigth`; did you mean `right`?"),
         (["--count", 3], "error: --count requires --paths\n  try: --paths A B --count 3"),
         (["--order", "disjoint"], "error: --order requires --paths\n  try: --paths A B --order disjoint"),
-        (["--paths", "left", "right", "--order", "fair"], "'fair' is not one of 'paper'"),
-        (["--paths", "left", "right", "--count", 0], "should be greater than or equal to 1"),
+        (["--paths", "left", "right", "--order", "fair"], "error: --order is `fair`: choose from paper, disjoint"),
+        (["--paths", "left", "right", "--count", 0], "error: --count is `0`: give a whole number from 1 to"),
     ):
         result = weft("fabric", campus, *arguments)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output

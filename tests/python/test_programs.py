@@ -70,7 +70,9 @@ def test_exit_codes_mean_the_same_in_all_programs(name, arguments, code, tmp_pat
     done = ran(name, *arguments, cwd=tmp_path)
     assert done.returncode == code, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr and "panicked" not in done.stderr
-    assert bool(done.stderr.strip()) == (code != 0), "an error says why"
+    # An interface of this machine may not be fit to be a port.
+    said = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+    assert any(said) == (code != 0), "an error says why"
 
 
 @pytest.mark.parametrize("name", ["weft", "weft-loadgen"])
