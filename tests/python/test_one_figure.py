@@ -120,3 +120,9 @@ def test_a_figure_of_a_point_needs_the_point(results):
     assert figure(results, "fabric", at="load 0.2", labels={"ecmp": "ECMP"}).svg.count(">ECMP<") == 1
     with pytest.raises(OutputError, match="no point 'load 3': choose from 'load"):
         figure(results, "queues", at="load 3")
+
+
+def test_a_figure_of_one_class_does_not_repeat_it_as_the_sum(engine_results):
+    drawing = figure(engine_results, "throughput-time")
+    assert len(engine_results.flows()["class"].unique()) == 1
+    assert ">rabbit<" in drawing.svg and ">all<" not in drawing.svg

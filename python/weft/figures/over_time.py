@@ -32,7 +32,11 @@ def _spec(drawn: Drawn) -> Spec:
     order = [*classes, ALL] if len(classes) > 1 else classes
     shown = [*events.layers(drawn.content), *series(drawn.names, x, y, "bps", "bps", "delivered")]
     spec = faceted("delivered", "class", order, shown)
-    spec["transform"] = [{"filter": "datum.bps > 0"}] if log else []
+    positive = [{"filter": "datum.bps > 0"}] if log else []
+    # The sum of one class is this class.
+    is_repeated = len(classes) == 1 and classes[0] != ALL
+    own = [{"filter": f"datum.class != '{ALL}'"}] if is_repeated else []
+    spec["transform"] = [*positive, *own]
     return spec
 
 
