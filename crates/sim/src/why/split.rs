@@ -216,7 +216,20 @@ impl<'a> Walk<'a> {
 
     /// The packet whose arrival let the destination send packet `number`, which left at `chain.at`.
     fn before_answer(&self, chain: &mut Chain, number: usize) -> Option<(Time, usize)> {
-        let cause = if self.journeys[number].is_handshake { Cause::Resolution } else { Cause::Answer };
+        let journey = &self.journeys[number];
+        let mut cause = Cause::Answer;
+        if journey.is_handshake {
+            cause = Cause::Resolution;
+            // A SYN+ACK that was lost is sent once more.
+            let same = |other: &&Journey| {
+                !other.is_from_source && other.is_handshake && other.subflow == journey.subflow
+            };
+            for lost in self.journeys[..number].iter().rev().filter(same) {
+                if lost.lost_at().is_some() {
+                    chain.reach(lost.sent(), Cause::Timeout(lost.lost_at()));
+                }
+            }
+        }
         let (time, other) = last_by(&self.arrivals[1], chain.at)?;
         chain.reach(time, cause);
         Some((time, other))
@@ -354,6 +367,28 @@ mod tests {
         let all = connection(vec![journey(true, 0, [0, 0, 5]), second]);
         let expected = vec![(0, 4, Cause::Pacing), (4, 9, Cause::Host), (9, 14, Cause::Wire)];
         assert_eq!(parts(&all, 14), expected);
+    }
+
+    #[test]
+    fn a_lost_syn_ack_is_a_timeout() {
+        let handshake =
+            |is_from_source, times| Journey { is_handshake: true, ..journey(is_from_source, 0, times) };
+        let mut lost = handshake(false, [5, 5, 6]);
+        lost.hops[0].crossed = None;
+        lost.end = Some((us(6), Fate::Lost(DropReason::LinkDown, Some(LINK))));
+        let all = connection(vec![
+            handshake(true, [0, 0, 5]),
+            lost,
+            handshake(false, [105, 105, 110]),
+            journey(true, 1, [110, 110, 115]),
+        ]);
+        let expected = [
+            (0, 5, Cause::Handshake),
+            (5, 105, Cause::Timeout(Some(LINK))),
+            (105, 110, Cause::Handshake),
+            (110, 115, Cause::Wire),
+        ];
+        assert_eq!(parts(&all, 115), expected);
     }
 
     #[test]
