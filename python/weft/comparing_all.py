@@ -17,6 +17,17 @@ FEW = "§"
 """Follows the number of seeds if these are few."""
 
 
+def compared(results: Runs, baseline: str | None) -> Runs:
+    """The results with the swept key compared that `baseline` names a value of; see `weft.runs.Runs.comparing`.
+
+    Raises `ResultsError` if there is no such baseline.
+    """
+    found = results.comparing(baseline)
+    if baseline is not None:
+        found.labelled(baseline)
+    return found
+
+
 def chosen(names: Sequence[str] | None) -> list[Metric]:
     """The metrics with these keys, in the order of the summary; default all.
 

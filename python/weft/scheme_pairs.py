@@ -169,9 +169,7 @@ def all_pairs(
     Raises:
         ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
     """
-    if baseline is not None:
-        results = results.comparing(baseline)
-        results.labelled(baseline)
+    results = comparing_all.compared(results, baseline)
     shown, keys = comparing_all.chosen(metrics), comparing_all.columns(results, by)
     grouped = GroupedRuns(results, keys)
     schemes: dict[Group, list[str]] = {}

@@ -153,9 +153,7 @@ def ranked(
     Raises:
         ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
     """
-    if baseline is not None:
-        results = results.comparing(baseline)
-        results.labelled(baseline)
+    results = comparing_all.compared(results, baseline)
     shown = comparing_all.chosen(metrics)
     keys = comparing_all.columns(results, ["class", "scheme"] if by is None else by)
     places = [key for key in (*results.dimensions, "point") if key not in keys]

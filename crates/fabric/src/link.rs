@@ -1,8 +1,8 @@
 //! [`Link`]: one direction of a cable, and [`LinkSpec`], its properties for a builder.
 
-use weft_units::{Duration, NodeId, PortId, Rate};
+use weft_units::{Duration, NodeId, PortId, Rate, TxClock};
 
-use crate::{Overhead, QueueSpec};
+use crate::{Limit, Overhead, QueueSpec};
 
 /// The properties of one direction of a cable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,6 +70,23 @@ pub struct Link {
 }
 
 impl Link {
+    /// The time that an IP packet takes to cross the link, once it has left the queue: serialisation and propagation.
+    pub fn crossing(&self, ip_bytes: u32) -> Duration {
+        TxClock::new(self.rate).tx_time(self.overhead.wire_bytes(ip_bytes)) + self.delay
+    }
+
+    /// The limit of the queue that cut packets join: by default twice that of the others, in bytes, as in uet-htsim. A full IP
+    /// packet has `full_packet` bytes.
+    pub fn trim_limit(&self, full_packet: u32) -> Limit {
+        self.queue.trim_queue.unwrap_or(Limit::Bytes(match self.queue.limit {
+            Limit::Bytes(bytes) => bytes.saturating_mul(2),
+            Limit::Packets(packets) => {
+                2 * u64::from(packets) * u64::from(self.overhead.wire_bytes(full_packet))
+            }
+            Limit::Unlimited => return Limit::Unlimited,
+        }))
+    }
+
     /// The properties without the ends.
     pub fn spec(&self) -> LinkSpec {
         LinkSpec { rate: self.rate, delay: self.delay, queue: self.queue.clone(), overhead: self.overhead }

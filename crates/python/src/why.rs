@@ -8,7 +8,8 @@ use weft_sim::engine::Progress;
 use weft_sim::flow_choice::FlowChoice;
 use weft_sim::why::explain;
 
-use crate::files::{load, scenario};
+use crate::files::scenario;
+use crate::plan::plan_of;
 use crate::watched::watched;
 
 #[pyfunction]
@@ -34,9 +35,7 @@ pub fn why(
         })
     };
     watched(py, &[&watch.stop], &progress, event, || {
-        let point = scenario.points().iter().find(|point| point.id == point_id);
-        let point = point.ok_or_else(|| format!("the scenario has no run `{point_id}`"))?;
-        let plan = scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())?;
+        let plan = plan_of(&scenario, point_id, base_dir)?;
         let named = |flow: &u64| FlowChoice::Number(*flow).named(&plan);
         let flows: Vec<u32> = flows
             .iter()

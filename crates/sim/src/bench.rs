@@ -17,13 +17,11 @@ use weft_traffic::{Connections, Dependencies, Flow, Jobs};
 use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
-use crate::columns::FlowRecord;
 use crate::engine::{Progress, Setup};
 use crate::memory::Memory;
 use crate::probe::Probe;
-use crate::record::{Recorder, RunReport};
+use crate::record::{RunReport, Unrecorded};
 use crate::run::run_setup;
-use crate::sample::Sample;
 
 /// The measurements of a case.
 #[derive(Clone, Debug, Serialize)]
@@ -186,7 +184,7 @@ impl Case {
             rests: false,
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());
-        let report = run_setup(setup, scheme, progress, &mut NullRecorder).ok()?;
+        let report = run_setup(setup, scheme, progress, &mut Unrecorded).ok()?;
         let cpu_seconds = worked.elapsed().as_secs_f64() + progress.helped_seconds();
         Some((report, [cpu_seconds, started.elapsed().as_secs_f64()]))
     }
@@ -213,12 +211,4 @@ impl Case {
             ratio_to_one_thread: None,
         })
     }
-}
-
-/// A recorder that discards flows and samples.
-struct NullRecorder;
-
-impl Recorder for NullRecorder {
-    fn flow(&mut self, _record: &FlowRecord) {}
-    fn sample(&mut self, _sample: &Sample) {}
 }

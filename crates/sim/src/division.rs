@@ -5,7 +5,7 @@
 //! simulate that much time in parallel. A run has as many partitions as threads, joined from these.
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, LinkId, NodeId, TxClock};
+use weft_units::{Duration, LinkId, NodeId};
 
 /// The maximum number of partitions.
 const MAX: usize = 64;
@@ -98,6 +98,5 @@ fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
 
 /// The least time from sending a packet on `link` to its arrival.
 fn least_time(fabric: &Fabric, link: LinkId) -> Duration {
-    let link = fabric.link(link);
-    TxClock::new(link.rate).tx_time(link.overhead.wire_bytes(MIN_IP_BYTES)) + link.delay
+    fabric.link(link).crossing(MIN_IP_BYTES)
 }

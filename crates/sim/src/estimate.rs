@@ -12,12 +12,10 @@ use weft_scenario::Plan;
 use weft_traffic::Flow;
 use weft_units::{Duration as Span, NodeId, Time};
 
-use crate::columns::FlowRecord;
 use crate::engine::Progress;
 use crate::memory::Memory;
-use crate::record::Recorder;
+use crate::record::Unrecorded;
 use crate::run::{run_with, sampled_links};
-use crate::sample::Sample;
 
 /// The most flows whose paths are measured.
 const PATHS: usize = 1_000;
@@ -169,7 +167,7 @@ pub fn trial(plan: &Plan, seconds: f64) -> Option<Trial> {
     let (progress, before) = (Progress::default(), Memory::mark());
     let started = Instant::now();
     thread::scope(|scope| {
-        let run = scope.spawn(|| run_with(plan, 1, &progress, &mut Nothing));
+        let run = scope.spawn(|| run_with(plan, 1, &progress, &mut Unrecorded));
         let mut setup = None;
         while !run.is_finished() {
             thread::sleep(TICK);
@@ -191,13 +189,4 @@ pub fn trial(plan: &Plan, seconds: f64) -> Option<Trial> {
             memory_bytes: before.peak_since(),
         })
     })
-}
-
-/// Records nothing.
-struct Nothing;
-
-impl Recorder for Nothing {
-    fn flow(&mut self, _: &FlowRecord) {}
-
-    fn sample(&mut self, _: &Sample) {}
 }

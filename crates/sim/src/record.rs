@@ -33,6 +33,15 @@ pub trait Recorder {
     }
 }
 
+/// A recorder that keeps nothing.
+pub(crate) struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn flow(&mut self, _: &FlowRecord) {}
+
+    fn sample(&mut self, _: &Sample) {}
+}
+
 /// A recorder that keeps everything in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryRecorder {

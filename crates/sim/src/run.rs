@@ -12,13 +12,11 @@ use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_sc
 use weft_units::{Duration, LinkId, Time};
 
 use crate::capture::{self, Captured, RunCaptures};
-use crate::columns::FlowRecord;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{Recorder, RunReport};
+use crate::record::{Recorder, RunReport, Unrecorded};
 use crate::results::{Account, ResultError, ResultWriter, summary};
-use crate::sample::Sample;
 
 /// In fabrics with more switches than this, switch tables are not sampled.
 const MAX_SAMPLED_SWITCHES: usize = 500;
@@ -219,15 +217,6 @@ fn write_run<T>(
     let steady = writer.steady().json(report.controller.as_ref());
     writer.finish(&summary(plan, &Account::from(&report), classes, steady), scenario)?;
     Ok(Some((report, more)))
-}
-
-/// Records nothing: the results are there already.
-struct Unrecorded;
-
-impl Recorder for Unrecorded {
-    fn flow(&mut self, _: &FlowRecord) {}
-
-    fn sample(&mut self, _: &Sample) {}
 }
 
 /// Runs `plan` with captures; `None` if the run was stopped.

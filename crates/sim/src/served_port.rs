@@ -7,7 +7,7 @@
 use std::mem::offset_of;
 
 use rand_core::RngCore as _;
-use weft_fabric::{Limit, Link, MarkAt, QueueSpec, class_of};
+use weft_fabric::{Link, MarkAt, QueueSpec, class_of};
 use weft_switching::{Header, Kind, Stream, stream};
 use weft_units::{Bytes, Duration, LinkId, Time};
 
@@ -92,7 +92,7 @@ impl ServedPort {
     ) -> Self {
         let spec: &QueueSpec = &link.queue;
         let is_limited = !is_at_host || spec.pfc.is_none();
-        let urgent = if spec.trim { trim_queue(link, full_packet) } else { spec.limit };
+        let urgent = if spec.trim { link.trim_limit(full_packet) } else { spec.limit };
         // In a host whose link has flow control, packets wait in its memory.
         let rooms = [urgent, spec.limit].map(|limit| if is_limited { Room::of(limit) } else { Room::ANY });
         let marking = Marking::new(spec, seed, id);
@@ -234,15 +234,6 @@ impl ServedPort {
         let pending = if self.paused == 0 { Duration::ZERO } else { now.saturating_since(self.paused_since) };
         PortCounters { paused: self.counters.paused + pending, ..self.counters }
     }
-}
-
-/// The limit of the queue that cut packets join: by default twice that of the others, as in uet-htsim.
-fn trim_queue(link: &Link, full_packet: u32) -> Limit {
-    link.queue.trim_queue.unwrap_or(Limit::Bytes(match link.queue.limit {
-        Limit::Bytes(bytes) => bytes.saturating_mul(2),
-        Limit::Packets(packets) => 2 * u64::from(packets) * u64::from(link.overhead.wire_bytes(full_packet)),
-        Limit::Unlimited => return Limit::Unlimited,
-    }))
 }
 
 /// Whether the receiver can use the packet's header alone: TCP cannot.

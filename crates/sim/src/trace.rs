@@ -1,5 +1,6 @@
 //! [`Trace`]: the events of single frames.
 
+use weft_fabric::Link;
 use weft_switching::{DropReason, Header, Kept};
 use weft_transport::Segment;
 use weft_transport::mptcp::Options;
@@ -14,6 +15,12 @@ pub struct Trace {
     pub events: Vec<(Time, TraceEvent)>,
     /// The header of the flow whose switch table entries are traced.
     pub followed: Option<Header>,
+}
+
+/// When the first bit of a packet left the queue of a link: it was handed to the queue at `sent` and arrived at the far end at
+/// `arrived`.
+pub fn departure(link: &Link, ip_bytes: u16, sent: Time, arrived: Time) -> Time {
+    Time::from_ps(arrived.ps().saturating_sub(link.crossing(ip_bytes.into()).ps()).max(sent.ps()))
 }
 
 /// A frame at the time of an event.

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from .. import quantity
-from ..errors import OutputError, ScenarioError
+from ..errors import ScenarioError
 from ..labels import plural, show
 from ..scenario import Point, Scenario
 from . import shell
@@ -69,8 +69,7 @@ def explore(
     ends = _ends(source, target, sport, dport)
     if ends is not None and flow is not None:
         raise shell.fail("--flow and --from both select a flow", "give one of them")
-    if out.is_dir():
-        raise OutputError(f"{out} is a directory: give a file to write the page to")
+    shell.refuse_directory(out)
     with shown(scenario.stem, shell.err) as (tracker, feed):
         plan, points = chosen(read(scenario), sets or [], seed)
         note = ""

@@ -41,6 +41,12 @@ def fail(message: str, hint: str | None = None, code: int = BAD_INPUT) -> typer.
     return typer.Exit(code)
 
 
+def refuse_directory(page: Path) -> None:
+    """Raise `OutputError` if there is a directory in the place of a page to write."""
+    if page.is_dir():
+        raise OutputError(f"{page} is a directory: give a file to write the page to")
+
+
 def warn(message: str) -> None:
     """Print a warning."""
     err.print(Text.assemble(("warning: ", "bold yellow"), message), soft_wrap=True)

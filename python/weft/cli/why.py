@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
-from ..errors import OutputError, ResultsError
+from ..errors import ResultsError
 from ..labels import visible
 from . import shell
 from .columns import in_parts
@@ -71,9 +71,8 @@ def why(
     from ..results import Results
     from ..selection import matching
 
-    if out is not None and out.is_dir():
-        raise OutputError(f"{out} is a directory: give a file to write the page to")
-
+    if out is not None:
+        shell.refuse_directory(out)
     results = Results(directory)
     runs = matching(results, scheme, seed, dict(map(_assigned, sets or [])))
     if flow is None:

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 
 /// All warnings of marks that no packet gets.
 pub(super) fn missing(fabric: &Fabric, settings: &Settings) -> Vec<String> {
-    incapable(fabric, settings).into_iter().chain(out_of_reach(fabric)).collect()
+    incapable(fabric, settings).into_iter().chain(out_of_reach(fabric, settings)).collect()
 }
 
 /// Warns if hosts send no packet that may be marked.
@@ -35,7 +35,8 @@ fn incapable(fabric: &Fabric, settings: &Settings) -> Option<String> {
 }
 
 /// Warns of thresholds that a queue cannot reach: a packet that would find so much queued is dropped or cut.
-fn out_of_reach(fabric: &Fabric) -> Option<String> {
+fn out_of_reach(fabric: &Fabric, settings: &Settings) -> Option<String> {
+    let full_packet = settings.transport.protocol.framing().full_packet();
     let mut beyond = fabric.links().iter().zip(0..).filter_map(|(link, id)| {
         let queue = &link.queue;
         let (key, threshold) = match (queue.red, queue.ecn_threshold) {
@@ -43,7 +44,7 @@ fn out_of_reach(fabric: &Fabric) -> Option<String> {
             (None, Some(threshold)) => ("ecn_threshold", threshold),
             (None, None) => return None,
         };
-        let limit = longest(queue);
+        let limit = longest(link, full_packet);
         // Lossless queues grow beyond the limit.
         (is_beyond(queue, threshold, limit) && queue.pfc.is_none()).then_some((id, key, threshold, limit))
     });
@@ -55,15 +56,15 @@ fn out_of_reach(fabric: &Fabric) -> Option<String> {
     ))
 }
 
-/// The limit of the longest queue of the port: with `trim`, the most urgent one has its own, by default twice the bytes.
-fn longest(queue: &QueueSpec) -> Limit {
-    if !queue.trim {
-        return queue.limit;
+/// The limit of the longest queue of the port: with `trim`, the most urgent one has its own.
+fn longest(link: &Link, full_packet: u32) -> Limit {
+    let limit = link.queue.limit;
+    if !link.queue.trim {
+        return limit;
     }
-    match (queue.limit, queue.trim_queue) {
-        (Limit::Bytes(bytes), None) => Limit::Bytes(bytes.saturating_mul(2)),
-        (Limit::Bytes(bytes), Some(Limit::Bytes(urgent))) => Limit::Bytes(bytes.max(urgent)),
-        (Limit::Packets(packets), Some(Limit::Packets(urgent))) => Limit::Packets(packets.max(urgent)),
+    match (limit, link.trim_limit(full_packet)) {
+        (Limit::Bytes(bytes), Limit::Bytes(urgent)) => Limit::Bytes(bytes.max(urgent)),
+        (Limit::Packets(packets), Limit::Packets(urgent)) => Limit::Packets(packets.max(urgent)),
         // Bytes and packets are not compared.
         _ => Limit::Unlimited,
     }

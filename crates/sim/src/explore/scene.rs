@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_fabric::Fabric;
 use weft_switching::{DropReason, Header, Kept, Kind, Mac};
 use weft_traffic::Flow;
-use weft_units::{LinkId, NodeId, Time, TxClock};
+use weft_units::{LinkId, NodeId, Time};
 
 use crate::columns::FlowRecord;
 use crate::packet::PacketId;
 use crate::record::Recorder;
 use crate::resolver;
 use crate::sample::Sample;
-use crate::trace::TraceEvent;
+use crate::trace::{TraceEvent, departure};
 
 /// The maximum number of frames in a scene.
 pub const MOST_FRAMES: usize = 20_000;
@@ -283,10 +283,7 @@ impl<'a> Follower<'a> {
 
     fn arrived(&mut self, time: Time, id: PacketId) {
         let Some(hop) = self.live.get_mut(&id).and_then(|frame| frame.hops.last_mut()) else { return };
-        let link = self.fabric.link(hop.link);
-        let bytes = link.overhead.wire_bytes(u32::from(hop.ip_bytes));
-        let wire = TxClock::new(link.rate).tx_time(bytes) + link.delay;
-        let left = Time::from_ps(time.ps().saturating_sub(wire.ps()).max(hop.sent.ps()));
+        let left = departure(self.fabric.link(hop.link), hop.ip_bytes, hop.sent, time);
         hop.crossed = Some((left, time));
     }
 

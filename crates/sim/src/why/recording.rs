@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_scenario::Plan;
 use weft_switching::{DropReason, Header, Kind, Mac};
 use weft_transport::{Flags, Protocol};
-use weft_units::{LinkId, Time, TxClock};
+use weft_units::{LinkId, Time};
 
 use super::connection::{Connection, Fate, Hop, Journey};
 use crate::columns::FlowRecord;
@@ -14,7 +14,7 @@ use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::record::Recorder;
 use crate::sample::Sample;
-use crate::trace::{Seen, TraceEvent};
+use crate::trace::{Seen, TraceEvent, departure};
 
 /// A packet on its way.
 #[derive(Clone, Copy)]
@@ -126,12 +126,8 @@ impl<'a> Recording<'a> {
     fn arrived(&mut self, time: Time, id: PacketId, header: &Header) {
         let fabric = &self.plan.fabric;
         let Some(hop) = self.journey(id).and_then(|journey| journey.hops.last_mut()) else { return };
-        let link = fabric.link(hop.link);
-        let bytes = link.overhead.wire_bytes(u32::from(header.ip_bytes));
-        let wire = TxClock::new(link.rate).tx_time(bytes) + link.delay;
-        let left = Time::from_ps(time.ps().saturating_sub(wire.ps()).max(hop.sent.ps()));
-        hop.crossed = Some((left, time));
         let link = hop.link;
+        hop.crossed = Some((departure(fabric.link(link), header.ip_bytes, hop.sent, time), time));
         if header.traffic_class & Header::CE == Header::CE
             && let Some(journey) = self.journey(id)
         {

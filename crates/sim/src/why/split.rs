@@ -80,7 +80,7 @@ pub struct Part {
 pub fn split(connection: &Connection, start: Time, end: Time, is_finished: bool) -> Vec<Part> {
     let mut chain = Chain { at: end, start, parts: Vec::new() };
     Walk::new(connection).walk(&mut chain, is_finished);
-    // A flow without packets waited for an address.
+    // Before its first packet, a flow waits for an address.
     chain.reach(start, Cause::Resolution);
     chain.parts.reverse();
     chain.parts
@@ -287,10 +287,7 @@ impl<'a> Walk<'a> {
                     (number, is_needed) = (other, false);
                 }
                 (Some((time, other)), None) => return Some((time, other)),
-                (None, None) => {
-                    chain.reach(chain.start, Cause::Resolution);
-                    return None;
-                }
+                (None, None) => return None,
             }
         }
     }
