@@ -5,7 +5,7 @@ PYTHON  := $(VENV)/bin/python
 WEFT    := $(VENV)/bin/weft
 # Python byte-compiles what it imports; to compile everything takes as long as the rest of the installation.
 PIP_INSTALL := $(VENV)/bin/pip --disable-pip-version-check install --quiet --no-compile
-RESULTS ?= quickstart
+RESULTS ?= results/quickstart
 # rustup installs cargo there.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export CARGO_TERM_COLOR ?= auto
@@ -262,5 +262,5 @@ frr: $(VENV)/.dev $(VENV)/.weft | system-test ## measure how fast FRR reacts to 
 captures: | system-emulation ## regenerate the captures of the kernel's Multipath TCP (root; a minute)
 	cd crates/wire && python3 -m captures
 
-clean: ## remove target, .venv and quickstart, whatever VENV and RESULTS are
-	rm -rf target .venv quickstart
+clean: ## remove target, .venv and results/quickstart, whatever VENV and RESULTS are
+	rm -rf target .venv results/quickstart

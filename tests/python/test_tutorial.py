@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 BUILD = ["make quickstart", 'export PATH="$PWD/.venv/bin:$PATH"', "mkdir -p first-study && cd first-study"]
 """The commands before Weft can be used."""
+QUICKSTART = re.compile(r"((?:[\w.-]+/)*quickstart)/[\w<{*]|((?:[\w.-]+/)+quickstart)(?![\w./-])")
+"""Results of the quickstart, as a page names them: with a file or as a directory."""
 SWEEP = '"scheme.name" = ["ecmp", "spray", "conga"]\n'
 
 
@@ -72,6 +74,20 @@ def test_the_commands_that_build_weft_are_the_ones_of_the_makefile():
     text = "".join(text for kind, text in BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text()) if kind == "sh")
     assert text.splitlines()[: len(BUILD)] == BUILD
     assert re.search(r"^quickstart: build", (ROOT / "Makefile").read_text(), re.M)
+
+
+def test_all_pages_name_the_directory_that_make_quickstart_writes():
+    made = subprocess.run(["make", "-n", "-o", "build", "quickstart"], cwd=ROOT, capture_output=True, text=True)
+    simulated, reported = re.findall(r'(?:-o|report) "(.+)"$', made.stdout, re.M)
+    pages = [
+        ROOT / "README.md",
+        ROOT / "Makefile",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "scenarios").glob("*.toml"),
+    ]
+    pages += (ROOT / "python" / "weft" / "cli").glob("*.py")
+    named = {"".join(found): page.name for page in pages for found in QUICKSTART.findall(page.read_text())}
+    assert {simulated, reported, *named} == {"results/quickstart"}, named
 
 
 @pytest.mark.long
