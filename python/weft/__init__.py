@@ -139,13 +139,19 @@ def plot(
         baseline: A value of a swept key such as ``load=0.2``, whose values are then drawn as schemes are; or a scheme.
 
     Returns:
-        The files written.
+        The files written. A warning says why there are no means.
     """
-    from .figures import write
+    import warnings
+
+    from .figures import missing, write
+    from .labels import visible
     from .results import Results
 
     opened = results if isinstance(results, Results) else Results(results)
-    return write(opened, out, formats, only=only, width=width, baseline=baseline)
+    files = write(opened, out, formats, only=only, width=width, baseline=baseline)
+    if not only and (reasons := missing(opened)):
+        warnings.warn(visible("\n  ".join(reasons)), stacklevel=2)
+    return files
 
 
 def figure(

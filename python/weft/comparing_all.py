@@ -13,6 +13,7 @@ FEW_SEEDS = 5
 """Number of seeds below which a comparison is marked."""
 FEW_FLOWS = 10
 """Number of flows in a run below which a mean over them is marked."""
+NO_SEED = "No seed has runs of two schemes at one point: run all schemes with the same seeds."
 FEW = "§"
 """Follows the number of seeds if these are few."""
 

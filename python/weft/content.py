@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from . import extracts, paths
-from .labels import short_key, visible
+from .labels import plural, short_key, visible
 from .results import Results
 from .run_events import drawn_events
 from .scheme_ranks import RankTable, ranked
@@ -56,6 +56,16 @@ class Content:
         """The schemes as legends name them at a point: with the label of those that were not in a steady state."""
         found = {name: self.marks.get((point, name)) for name in self.schemes}
         return {name: visible(name if mark is None else f"{name} ({mark.label})") for name, mark in found.items()}
+
+    def explained(self, point: str) -> list[str]:
+        """The meaning of each label that `labels` has at a point, with the reason for the first scheme that has it."""
+        found: dict[str, str] = {}
+        for name in self.schemes:
+            if mark := self.marks.get((point, name)):
+                found.setdefault(
+                    mark.label, f"({mark.label}) in {mark.runs} of {plural(mark.of, 'run')}: {mark.reason}"
+                )
+        return list(found.values())
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:

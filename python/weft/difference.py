@@ -2,8 +2,9 @@
 
 FCT, slowdown and throughput are positive, and some seeds are slower by a factor under both schemes. So they are
 compared by their ratio: the geometric mean over seeds, with the interval of the mean logarithm. Unlike the interval of
-the difference it never reaches below -100 %, and it is the same whichever scheme is the baseline. Counts and shares
-that are zero in some run have no logarithm and are compared by their difference.
+the difference it never reaches below -100 %, and it is the same whichever scheme is the baseline. Counts
+that are zero in some run have no logarithm and are compared by their difference, and so are all shares: in percentage
+points, as a percentage of a percentage would look the same.
 """
 
 import math
@@ -30,7 +31,7 @@ class Difference:
     absolute: Estimate
     """Mean of own value minus the baseline's, in the metric's unit."""
     ratio: Estimate | None
-    """Geometric mean of own value over the baseline's; None unless all values are positive."""
+    """Geometric mean of own value over the baseline's; None of shares, or unless all values are positive."""
     p: float | None = None
     """The p-value of `change`; None with one seed."""
     adjusted: float | None = None
@@ -91,16 +92,26 @@ def difference(
     own: Mapping[int, float | None],
     baseline: Mapping[int, float | None],
     unfinished: tuple[float, float] = (0, 0),
+    *,
+    kind: str = "",
 ) -> Difference | None:
-    """The difference of per-seed values from the baseline's; None without a seed that has both."""
+    """The difference of per-seed values from the baseline's; None without a seed that has both.
+
+    `kind` is that of the metric: shares are never compared by their ratio (`has_ratio`).
+    """
     absolute = paired_difference(own, baseline)
     if absolute is None:
         return None
     pairs = paired_values(own, baseline)
-    if all(a > 0 and b > 0 for a, b in pairs):
+    if has_ratio(kind) and all(a > 0 and b > 0 for a, b in pairs):
         p = p_value(math.log(a / b) for a, b in pairs)
         return Difference(absolute, paired_ratio(own, baseline), p, unfinished=unfinished)
     return Difference(absolute, None, p_value(a - b for a, b in pairs), unfinished=unfinished)
+
+
+def has_ratio(kind: str) -> bool:
+    """Whether positive values of a kind of quantity are compared by their ratio."""
+    return kind != "share"
 
 
 def corrected(family: Iterable[dict[str, Difference | None]]) -> int:

@@ -34,6 +34,8 @@ def differences(matches: Sequence[Match], metrics: Iterable[Metric]) -> dict[str
     counts = shared(matches)
     left_out = counts.unfinished, counts.baseline_unfinished
     return {
-        metric.key: difference(*alike(matches, metric.key), left_out if metric.of_finished else (0, 0))
+        metric.key: difference(
+            *alike(matches, metric.key), left_out if metric.of_finished else (0, 0), kind=metric.kind
+        )
         for metric in metrics
     }

@@ -245,7 +245,7 @@ def _compared(results: Runs, rows: Sequence[Row], parts: Mapping[str, Mapping[st
         def values(side: Mapping[int, Json], column: Column) -> dict[int, float | None]:
             return {seed: column.value(side[seed]) for seed in shared}
 
-        return {c.key: difference(values(own, c), values(other, c), left_out) for c in columns}
+        return {c.key: difference(values(own, c), values(other, c), left_out, kind=c.kind) for c in columns}
 
     compared = [replace(row, differences=of(row)) for row in rows]
     for point in results.points:

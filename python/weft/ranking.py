@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
 
+from .difference import has_ratio
 from .statistics import CONFIDENCE, friedman, p_value
 
 Block = tuple[int, Hashable]
@@ -57,9 +58,12 @@ class Contest:
     """Pairs whose better side has more unfinished flows: they are never told apart."""
 
 
-def contest(schemes: Sequence[str], duels: Mapping[Block, Mapping[Two, Duel]], better: int) -> Contest | None:
+def contest(
+    schemes: Sequence[str], duels: Mapping[Block, Mapping[Two, Duel]], better: int, kind: str = ""
+) -> Contest | None:
     """Rank schemes by their duels, over the blocks that have those of all pairs; None without such a block.
 
+    `kind` is that of the metric, as in `weft.difference`.
     A scheme's rank in a block is one plus the number of schemes that are better there; ties count half.
     """
     pairs = list(combinations(schemes, 2))
@@ -71,7 +75,7 @@ def contest(schemes: Sequence[str], duels: Mapping[Block, Mapping[Two, Duel]], b
         ranks.setdefault(seed, []).append(_ranks(schemes, own, better))
     every = [block for blocks in ranks.values() for block in blocks]
     means = dict(zip(schemes, _means(every), strict=True))
-    changes = {pair: _changes(pair, whole) for pair in pairs}
+    changes = {pair: _changes(pair, whole, kind) for pair in pairs}
     tests = {pair: p for pair, found in changes.items() if (p := p_value(found.values())) is not None}
     return Contest(
         ranks=dict(sorted(means.items(), key=lambda item: item[1])),
@@ -100,12 +104,12 @@ def _means(blocks: Sequence[Sequence[float]]) -> list[float]:
     return [sum(of_scheme) / len(blocks) for of_scheme in zip(*blocks, strict=True)]
 
 
-def _changes(pair: Two, blocks: Mapping[Block, Mapping[Two, Duel]]) -> dict[int, float]:
+def _changes(pair: Two, blocks: Mapping[Block, Mapping[Two, Duel]], kind: str) -> dict[int, float]:
     """A pair's mean change by seed: of the logarithm if all values are positive, as in `weft.difference`."""
     found: dict[int, list[Duel]] = {}
     for (seed, _), duels in blocks.items():
         found.setdefault(seed, []).append(duels[pair])
-    positive = all(duel.own > 0 and duel.other > 0 for duels in found.values() for duel in duels)
+    positive = has_ratio(kind) and all(duel.own > 0 and duel.other > 0 for duels in found.values() for duel in duels)
     return {
         seed: sum(math.log(duel.own / duel.other) if positive else duel.own - duel.other for duel in duels) / len(duels)
         for seed, duels in sorted(found.items())

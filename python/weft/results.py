@@ -4,6 +4,7 @@ The layout of the directory and the meaning of every column are in ``docs/result
 `weft.summary`.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from . import query
 from .comparison import Comparison, compared
 from .explanation import Explanation, explain
 from .html_table import facts
-from .labels import short_key, show
+from .labels import short_key, show, visible
 from .one_run import FLOWS, SERIES
 from .rows import DERIVED
 from .runs import IDENTITY, Runs
@@ -96,10 +97,14 @@ class Results(Runs):
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
         """`compare` as a frame: for each metric its mean, `_low` and `_high`, and with a baseline the differences."""
-        return self.compare(by=by, baseline=baseline).frame()
+        found = compared(self, by=by, baseline=baseline)
+        _caution(found.cautions())
+        return found.frame()
 
     def compare(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Comparison:
         """Means over seeds with 95 % intervals, one row per point, scheme and class; a notebook shows the table.
+
+        A warning says why means, intervals or differences are missing.
 
         Args:
             by: Columns to group by; default all swept keys, the class and the scheme.
@@ -108,7 +113,9 @@ class Results(Runs):
         Raises:
             ResultsError: No run has finished, or there is no such baseline (with those that exist) or column.
         """
-        return compared(self, by=by, baseline=baseline)
+        found = compared(self, by=by, baseline=baseline)
+        _caution(found.cautions())
+        return found
 
     def pairs(
         self, *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None, baseline: str | None = None
@@ -119,7 +126,7 @@ class Results(Runs):
         mean of the scheme's value minus the other's in the metric's unit with its 95 % interval (`diff`, `diff_low`,
         `diff_high`), the geometric mean of their ratio (`ratio`, `ratio_low`, `ratio_high`; null unless all values are
         positive), the p-value (`p`), the same after Holm's correction for all differences at a point (`p_adjusted`),
-        `significant` (at 5 %, corrected) and `few_flows`.
+        `significant` (at 5 %, corrected) and `few_flows`. A warning says why pairs are missing.
 
         Args:
             by: Columns to group by, with the scheme; default all swept keys, the class and the scheme.
@@ -129,7 +136,9 @@ class Results(Runs):
         Raises:
             ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
         """
-        return all_pairs(self, by=by, metrics=metrics, baseline=baseline).frame()
+        found = all_pairs(self, by=by, metrics=metrics, baseline=baseline)
+        _caution(found.cautions())
+        return found.frame()
 
     def ranks(
         self, *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None, baseline: str | None = None
@@ -138,7 +147,8 @@ class Results(Runs):
 
         Columns: those of `by`, then `metric`, `scheme`, `rank` (1 is the best; mean over blocks, each a seed at a
         point), `groups` (letters; schemes with a common letter cannot be told apart at 5 %), `blocks`, `seeds` and
-        `friedman_p` (the p-value of Friedman's test that all schemes are equal).
+        `friedman_p` (the p-value of Friedman's test that all schemes are equal). A warning says why schemes or points
+        are missing.
 
         Args:
             by: Columns to group by, with the scheme; default the class and the scheme. Other swept keys make blocks.
@@ -148,7 +158,9 @@ class Results(Runs):
         Raises:
             ResultsError: A column, metric or the baseline is unknown, or there are fewer than two schemes or seeds.
         """
-        return ranked(self, by=by, metrics=metrics, baseline=baseline).frame()
+        found = ranked(self, by=by, metrics=metrics, baseline=baseline)
+        _caution(found.cautions())
+        return found.frame()
 
     def why(
         self,
@@ -198,3 +210,9 @@ class Results(Runs):
             .join(runs.lazy(), on="file", maintain_order="left")
             .drop("file")
         )
+
+
+def _caution(reasons: Sequence[str]) -> None:
+    """Warn the caller of a method that a comparison is not complete."""
+    if reasons:
+        warnings.warn(visible("\n  ".join(reasons)), stacklevel=3)

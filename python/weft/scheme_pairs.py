@@ -16,6 +16,8 @@ from .matching import Group, Pair, matched, same_flows_of
 from .metrics import Metric
 from .runs import Runs
 from .statistics import Estimate
+from .steadiness import Mark, lines
+from .summary_table import NO_FLOWS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,8 +55,19 @@ class PairTable:
     """Whether both runs of each pair have the same flows; else only their seed is the same."""
     family: int
     """Differences at a point for whose number the p-values are adjusted; the largest of all points."""
-    unsteady: list[dict[str, Any]]
+    groups: int
+    """Groups of flows under a scheme, with those that are not compared."""
+    marks: list[tuple[dict[str, Any], Mark]]
     """The groups without comparisons, because they were not in a steady state."""
+
+    def cautions(self) -> list[str]:
+        """Why pairs are missing, and remedies: a sentence each; empty if none is."""
+        if not self.groups:
+            return [NO_FLOWS]
+        found = lines(self.by, self.marks)
+        if self.rows or found:
+            return [f"{line}. It is in no pair." for line in found]
+        return [comparing_all.NO_SEED]
 
     def signs(self) -> list[str]:
         """The meaning of each sign, one sentence each."""
@@ -116,7 +129,7 @@ class PairTable:
             "by": self.by,
             "same_flows": self.same_flows,
             "tests": self.family,
-            "unsteady": self.unsteady,
+            "unsteady": [group | {"mark": mark.as_dict()} for group, mark in self.marks],
             "rows": [
                 {
                     **row.group,
@@ -198,7 +211,6 @@ def all_pairs(
         rows=rows,
         same_flows=same_flows_of(results),
         family=max((corrected(family) for family in points.values()), default=0),
-        unsteady=[
-            grouped.named(group) | {"mark": mark.as_dict()} for group in grouped.groups if (mark := grouped.mark(group))
-        ],
+        groups=len(grouped.groups),
+        marks=[(grouped.named(group), mark) for group in grouped.groups if (mark := grouped.mark(group))],
     )

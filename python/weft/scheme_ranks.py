@@ -16,6 +16,8 @@ from .metrics import Metric
 from .ranking import Block, Contest, Duel, Two, contest, groups, letters, told_apart
 from .runs import Runs
 from .statistics import holm
+from .steadiness import lines
+from .summary_table import NO_FLOWS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +61,18 @@ class RankTable:
     """Pairs of all rankings, for whose number the p-values are adjusted."""
     left_out: list[str]
     """The schemes and points that are in no ranking, and the reason: a sentence each."""
+    groups: int
+    """Groups of flows under a scheme, with those that are not ranked."""
+    unsteady: list[str]
+    """The groups that were not in a steady state, with the remedies: a line each."""
+
+    def cautions(self) -> list[str]:
+        """Why schemes, points or all ranks are missing, and remedies: a sentence each; empty if none is."""
+        if not self.groups:
+            return [NO_FLOWS]
+        if self.rankings or self.left_out:
+            return [*self.left_out, *self.unsteady]
+        return [comparing_all.NO_SEED]
 
     def find(self, group: dict[str, Any], metric: Metric) -> Ranking | None:
         """The ranking of a group by a metric, if there is one."""
@@ -163,7 +177,7 @@ def ranked(
         (group, metric, found)
         for group, pairs in field.matches().items()
         for metric in shown
-        if (found := contest(field.schemes[group], _duels(pairs, metric), metric.better)) is not None
+        if (found := contest(field.schemes[group], _duels(pairs, metric), metric.better, metric.kind)) is not None
     ]
     tests = [(at, pair, p) for at, (_, _, found) in enumerate(contests) for pair, p in found.tests.items()]
     adjusted: list[dict[Two, float]] = [{} for _ in contests]
@@ -174,7 +188,9 @@ def ranked(
         Ranking(dict(zip(lead, group, strict=True)), metric, found, own)
         for (group, metric, found), own in zip(contests, adjusted, strict=True)
     ]
-    return RankTable(keys, shown, rankings, len(tests), field.left_out)
+    named = [key for key in grouped.keys if key != "point"]
+    unsteady = lines(named, ((grouped.named(group), grouped.mark(group)) for group in grouped.groups))
+    return RankTable(keys, shown, rankings, len(tests), field.left_out, len(grouped.groups), unsteady)
 
 
 class _Field:

@@ -12,7 +12,7 @@ from math import hypot
 from typing import Any
 
 from . import _weft
-from .labels import column, plural
+from .labels import column, plural, short_key, show
 from .runs import Runs
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
@@ -46,6 +46,26 @@ class Mark:
     def as_dict(self) -> dict[str, Any]:
         """The mark as plain data for JSON."""
         return {"label": self.label, "runs": self.runs, "of": self.of, "reason": self.reason}
+
+
+NAMED = 5
+"""Maximum number of marked groups that are named."""
+
+
+def lines(by: Sequence[str], groups: Iterable[tuple[Mapping[str, Any], Mark | None]]) -> list[str]:
+    """One line for each marked group: its values and the reason; groups that differ in their class only are one."""
+    found: dict[str, str] = {}
+    keys = [key for key in by if key != "class"]
+    for group, mark in groups:
+        if mark is not None:
+            values = [
+                show(group[key]) if key in ("scheme", "point") else f"{short_key(key, keys)} {show(group[key])}"
+                for key in sorted(keys, key=lambda key: key != "scheme")
+            ]
+            found.setdefault(", ".join(value for value in values if value), mark.text)
+    listed = [f"{group + ': ' if group else ''}{text}" for group, text in found.items()]
+    more = len(listed) - NAMED
+    return [*listed[:NAMED], f"and {more} more without a steady state"] if more > 0 else listed
 
 
 def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:

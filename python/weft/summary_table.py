@@ -6,17 +6,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
-from .labels import column, short_key, show
+from .labels import column
 from .matched_differences import Shared
 from .metrics import METRIC_KEYS, METRICS, Metric
 from .statistics import Estimate
-from .steadiness import Mark
+from .steadiness import Mark, lines
 
 if TYPE_CHECKING:
     import polars as pl
 
-NAMED = 5
-"""Maximum number of marked groups that are named."""
+
+NO_FLOWS = (
+    "No flow started in the measurement window, so there is nothing to compare: set `measure.window`"
+    " to a time at which flows start, or raise `run.duration`."
+)
 
 
 @dataclass(frozen=True)
@@ -91,26 +94,33 @@ class Summary:
 
     def unsteady(self) -> list[str]:
         """One line for each marked group: its values and the reason; groups that differ in their class only are one."""
-        found: dict[str, str] = {}
-        for row in self.rows:
-            if row.mark is not None:
-                keys = [key for key in self.by if key != "class"]
-                values = [
-                    show(row.group[key])
-                    if key in ("scheme", "point")
-                    else f"{short_key(key, keys)} {show(row.group[key])}"
-                    for key in sorted(keys, key=lambda key: key != "scheme")
-                ]
-                found.setdefault(", ".join(value for value in values if value), row.mark.text)
-        lines = [f"{group + ': ' if group else ''}{text}" for group, text in found.items()]
-        more = len(lines) - NAMED
-        return [*lines[:NAMED], f"and {more} more without a steady state"] if more > 0 else lines
+        return lines(self.by, ((row.group, row.mark) for row in self.rows))
 
     def without_means(self) -> list[str]:
         """Why there is no mean to show, one sentence and the reasons; empty unless all groups are marked."""
         if not self.rows or any(row.mark is None for row in self.rows):
             return []
         return ["No point was in a steady state, so there are no means to show.", *self.unsteady()]
+
+    def cautions(self) -> list[str]:
+        """Why means, intervals or differences are missing, and remedies: a sentence each; empty if none is."""
+        if not self.rows:
+            return [NO_FLOWS]
+        found = [f"{line}. There is no mean and no difference from these runs." for line in self.unsteady()]
+        counting = [row for row in self.rows if row.mark is None]
+        if self.baseline is None or not counting:
+            return found
+        if len({row.group["scheme"] for row in self.rows}) < 2:
+            found.append(f"Only {self.baseline} has runs, so there is nothing to compare with it: sweep `scheme.name`.")
+        elif max(len(row.seeds) for row in counting) < 2:
+            found.append(
+                "One seed: intervals and p-values are null. Run with 5 seeds or more (`seeds=5`, `--seeds 5`)."
+            )
+        elif not found and not any(row.differences for row in self.rows):
+            found.append(
+                f"No scheme has a run of the same seed as {self.baseline} at one point: give all the same seeds."
+            )
+        return found
 
     def frame(self) -> pl.DataFrame:
         """The summary as a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.

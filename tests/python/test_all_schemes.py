@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -202,9 +203,48 @@ def test_without_a_common_point_nothing_is_ranked(weft, tmp_path):
     )
     unsteady(path, "ecmp", [0.4])
     unsteady(path, "spray", [0.2])
-    assert Results(path).ranks().is_empty() and Results(path).pairs().is_empty()
-    assert "no point at which two schemes have values" in printed(weft("summary", path, "--ranks"))
-    assert "No two schemes have runs" in printed(weft("summary", path, "--pairs"))
+    with pytest.warns(UserWarning, match="ecmp, load 0.4: unstable .*It is in no pair") as said:
+        assert Results(path).pairs().is_empty()
+    assert said[0].filename == __file__
+    with pytest.warns(UserWarning, match="load 0.2 is left out: .* under spray.*\n  .*\n  .*spray, .*: unstable"):
+        assert Results(path).ranks().is_empty()
+    ranks, pairs = (printed(weft("summary", path, option)) for option in ("--ranks", "--pairs"))
+    assert "no point at which two schemes have values" in ranks and "spray, load 0.2: unstable" in ranks
+    assert "No two schemes have runs" in pairs and "spray, load 0.2: unstable" in pairs
+
+
+@pytest.mark.parametrize("ask", ["compare", "summary"])
+def test_python_says_why_means_or_differences_are_missing(tmp_path, ask):
+    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.4]}
+    several, single = (sample.write_results(tmp_path / str(n), sweep, seeds=n, **SMALL) for n in (2, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(Results(several), ask)(baseline="ecmp")
+        getattr(Results(single), ask)()
+    with pytest.warns(UserWarning, match="One seed: intervals and p-values are null. Run with 5 seeds") as said:
+        getattr(Results(single), ask)(baseline="ecmp")
+    assert said[0].filename == __file__
+    unsteady(several, "ecmp", [0.4])
+    with pytest.warns(UserWarning, match="ecmp, load 0.4: unstable in 2 of 2 runs: .*no difference from these runs"):
+        getattr(Results(several), ask)(baseline="ecmp")
+    alone = sample.write_results(tmp_path / "alone", {"scheme.name": ["ecmp"]}, seeds=2, **SMALL)
+    with pytest.warns(UserWarning, match="Only ecmp has runs, so there is nothing to compare with it"):
+        getattr(Results(alone), ask)(baseline="ecmp")
+
+
+def test_pairs_and_ranks_say_that_no_seed_is_common_or_no_flow_counts(tmp_path):
+    path = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp", "spray"]}, seeds=4, **SMALL)
+    index = json.loads((path / "sweep.json").read_text())
+    index["runs"] = [run for run in index["runs"] if (run["seed"] > 2) == (run["overrides"]["scheme.name"] == "ecmp")]
+    (path / "sweep.json").write_text(json.dumps(index))
+    for ask in ("pairs", "ranks"):
+        with pytest.warns(UserWarning, match="No seed has runs of two schemes at one point"):
+            assert getattr(Results(path), ask)().is_empty()
+    for file in path.glob("runs/*/flows.parquet"):
+        pl.read_parquet(file).with_columns(measured=pl.lit(False)).write_parquet(file)
+    for ask in ("pairs", "ranks", "summary"):
+        with pytest.warns(UserWarning, match="No flow started in the measurement window"):
+            getattr(Results(path), ask)()
 
 
 def test_the_page_and_files_draw_the_ranks(directory, tmp_path):
@@ -222,7 +262,8 @@ def test_few_seeds_or_schemes_have_no_diagram(tmp_path):
     for name, schemes, seeds in (("one", SCHEMES, 1), ("two", SCHEMES[:2], 3)):
         path = sample.write_results(tmp_path / name, {"scheme.name": schemes}, seeds=seeds, **SMALL)
         assert 'id="ranks-section"' not in report(path).read_text()
-        with pytest.raises(Exception, match="there is no figure `ranks-fct-mean`"):
+        reason = {"one": "There is one seed, and ranks need", "two": "There are 2 schemes, and diagrams rank 3 to 12"}
+        with pytest.raises(Exception, match=f"there is no figure `ranks-fct-mean`: {reason[name]}"):
             plot(path, only=("ranks-fct-mean",))
 
 

@@ -122,12 +122,13 @@ def test_counts_that_are_zero_in_some_run_are_compared_by_their_difference():
     assert difference({1: None}, {1: 1.0}) is None
 
 
-def test_the_difference_of_a_share_is_in_points_and_its_ratio_in_percent():
+def test_the_difference_of_a_share_is_always_in_points():
     late = {1: 0.25, 2: 0.27, 3: 0.275}
-    apart = difference(late, dict.fromkeys(late, 0.0))
+    apart = difference(late, dict.fromkeys(late, 0.0), kind="share")
     assert (apart.text("share"), apart.interval("share")) == ("+26.5 points", "+23.2 points to +29.8 points")
-    assert difference({1: 0.0}, {1: 0.02}).text("share") == "−2.00 points"
-    assert difference({1: 0.03}, {1: 0.02}).text("share") == "+50.0 %"
+    assert difference({1: 0.0}, {1: 0.02}, kind="share").text("share") == "−2.00 points"
+    positive = difference({1: 0.03}, {1: 0.02}, kind="share")
+    assert (positive.text("share"), positive.ratio) == ("+1.00 points", None)
 
 
 def test_a_quantile_is_interpolated_as_in_numpy_polars_and_rust():

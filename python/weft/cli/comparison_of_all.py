@@ -30,6 +30,9 @@ def show_pairs(console: Console, table: PairTable) -> None:
         console.print()
     if not table.rows:
         console.print("No two schemes have runs that can be compared.")
+    for line in table.cautions():
+        console.print(Text(visible(line), style="yellow"))
+    if not table.rows:
         return
     same = "flows" if table.same_flows else "seed"
     note = f"Difference of two schemes, same {same}; below it, the 95 % confidence interval (Student t)."
@@ -48,6 +51,9 @@ def show_ranks(console: Console, table: RankTable) -> None:
             console.print()
     if not table.rankings:
         console.print("There is no point at which two schemes have values that count.")
+        for line in table.cautions():
+            console.print(Text(visible(line), style="yellow"))
+        return
     console.print(Text(visible(" ".join(table.notes())), style="dim"))
 
 

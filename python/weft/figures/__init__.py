@@ -21,16 +21,17 @@ from ..labels import visible
 from ..metrics import METRICS
 from ..palette import Style, styles
 from ..results import Results
-from . import collectives, events, fabric, paper, ranks
+from . import absent, collectives, events, fabric, paper, ranks
 from .figure import Drawn, Measure, Toggle
 from .image import Drawing, require
 from .options import Options
 from .registry import FIGURES
 
-_MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
 _FILES = {measure.key: measure.file for figure in FIGURES for measure in figure.measures if measure.file}
 _RANKED = {metric: _FILES[metric.key] for metric in METRICS if metric.key in _FILES and not metric.rare}
 """The metrics by which schemes are ranked, with the names of their figures."""
+_LONGEST = 320
+"""Letters of a line below a figure."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def _point(results: Results, at: str | Mapping[str, Any]) -> str:
 def _named(name: str, figures: Sequence[_Figure], content: Content) -> list[_Figure]:
     """The figures of this name, at all points or at the one in the name."""
     found = [figure for figure in figures if name in (figure.name, figure.stem)]
-    if not found and name in _MEANS and (why := content.summary.without_means()):
+    if not found and (why := absent.reasons(name, content)):
         raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
     if not found:
         raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
@@ -134,8 +135,8 @@ def _named(name: str, figures: Sequence[_Figure], content: Content) -> list[_Fig
 
 
 def missing(results: Results) -> list[str]:
-    """Why there are no figures of means, one sentence and the reasons; empty if there are any, or no flows."""
-    return Content(results, None).summary.without_means()
+    """Why there is no figure of mean completion times, one sentence and the reasons; empty if there is one."""
+    return absent.of_means(Content(results, None))
 
 
 def _figures(content: Content, options: Options | None = None) -> Iterator[_Figure]:
@@ -144,8 +145,7 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
     results = content.results
     names = [visible(scheme) for scheme in content.schemes]
     left_out = content.summary.unsteady()
-    short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
-    said = ["Not shown:", *short] if left_out else []
+    said = ["Not shown:", *map(_short, left_out)] if left_out else []
     if rows := paths.collectives(results):
         for name, key in collectives.KEYS.items():
             spec = collectives.spec(rows, key, names)
@@ -173,7 +173,8 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
                     data[events.DATA] = _shown(content.events.filter(pl.col("point") == point))
                 spec = figure.spec(Drawn(content, list(labels.values()), options.on(figure)))
                 looks = _looks(content, list(labels.values()))
-                yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks), figure.toggles)
+                notes = [_short(line) for line in content.explained(point)]
+                yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks, notes=notes), figure.toggles)
         yield _Figure("fabric", end, partial(fabric.draw, content, point))
 
 
@@ -198,6 +199,11 @@ def _rows(table: pl.DataFrame, point: str, labels: Mapping[str, str]) -> list[di
     places = {name: at for at, name in enumerate(labels)}
     place = pl.col("scheme").replace_strict(places, return_dtype=pl.Int64).alias("place")
     return _shown(part.with_columns(place, pl.col("scheme").replace(labels)))
+
+
+def _short(line: str) -> str:
+    """A line below a figure, of a length that leaves room for the figure."""
+    return textwrap.shorten(visible(line), _LONGEST, placeholder=" ...")
 
 
 def _shown(frame: pl.DataFrame) -> list[dict[str, Any]]:

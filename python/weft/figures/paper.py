@@ -6,6 +6,7 @@ fonts, the order of a PDF's objects would differ from file to file.
 
 import io
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ _SHORTEST = 0.75
 """Height of a panel in a figure of given width, relative to others."""
 _LETTER, _ENTRY = 6.2, 40
 """Width of a letter of the legend, and of an entry besides its text."""
+_NOTE_LETTER = 3.4
+"""Width of a letter of the notes below."""
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[^"]*">')
 _UNSEEN = re.compile(r'<(text|line)\b[^>]*\sopacity="0"[^>]*(?:/>|>[^<]*</\1>)')
 _CLIP = re.compile(r'(?<=["#])clip\d+(?=[")])')
@@ -162,7 +165,9 @@ def _finished(
             "symbolStrokeWidth": 1.8,
         },
     }
-    bottom = {"text": list(notes), "orient": "bottom", "fontSize": 7 * options.scale, "anchor": "start", "limit": wide}
+    letters = max(20, int(wide / (_NOTE_LETTER * options.scale)))
+    below = [part for note in notes for part in textwrap.wrap(note, letters)]
+    bottom = {"text": below, "orient": "bottom", "fontSize": 7 * options.scale, "anchor": "start", "limit": wide}
     more["style"] = {"band": {"opacity": 0.2}}
     for side in ("header", "title"):
         more[side] = {"labelFontWeight" if side == "header" else "fontWeight": "normal"}
