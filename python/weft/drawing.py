@@ -21,6 +21,12 @@ HOSTS_DRAWN = 160
 """Maximum number of hosts drawn: more would be a grey band, so only switches are drawn."""
 DENSE = 1000
 """With more links than this, idle links are drawn faintly so as not to hide busy ones."""
+FULL = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Utilisations at the end of a colour scale."""
+_LETTER = 6.2
+"""Width of a letter of 10 pixels."""
+_LINE, _FONTS = 10.0, (11, 7)
+"""Width of a name that is written upwards, and the largest and smallest size of the names of switches."""
 _THICK, _NAMELESS = 2.0, ".fabric text{display:none}.fabric .switch{fill:#4b5763}"
 
 
@@ -49,6 +55,12 @@ _FRAME = Frame(left=46, right=46, top=34, row=118, plain=560, labels=70)
 def step(utilisation: float) -> int:
     """The colour step of a utilisation (0..1)."""
     return round(min(max(utilisation, 0.0), 1.0) * STEPS)
+
+
+def full(utilisations: Iterable[float]) -> float:
+    """The utilisation at the end of a colour scale for these: where all are low, they do not all look idle."""
+    most = max(utilisations, default=1.0)
+    return next((one for one in FULL if most <= one), FULL[-1])
 
 
 def style_sheet(thick: float = 1.0) -> str:
@@ -110,15 +122,20 @@ def drawn_links(fabric: Graph) -> list[int]:
     return [i for i, link in enumerate(fabric.links) if link.source in switches and link.target in switches]
 
 
-def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None, *, small: bool = False) -> str:
+def draw(
+    fabric: Graph, utilisation: Sequence[float | None] | None = None, *, small: bool = False, end: float = 1.0
+) -> str:
     """The drawing as one SVG element with its own style sheet; higher tiers are on top.
 
-    `utilisation` is the used share of each link's rate, in the order of `fabric.links`; None draws all links alike. A
-    `small` drawing, a third as wide, has thicker lines and no names.
+    `utilisation` is the used share of each link's rate, in the order of `fabric.links`, and `end` the one at the end of
+    the colour scale; None draws all links alike. A `small` drawing, a third as wide, has thicker lines and no names.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
-    places, inner, _ = laid_out(fabric, nodes, WIDTH, _FRAME)
-    height = inner + 2 * _FRAME.top
+    places, inner, tiered = laid_out(fabric, nodes, WIDTH, _FRAME)
+    hosts = sorted((node for node in nodes if node.is_host), key=lambda node: places[node.name].x)
+    host_gap = gap(places[node.name] for node in hosts)
+    names = _host_names(hosts, host_gap, tiered=tiered)
+    height = inner + 2 * _FRAME.top + names.below
     kind = "fabric dense" if len(drawn_links(fabric)) > DENSE else "fabric"
     parts = [
         f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
@@ -129,11 +146,13 @@ def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None, *, sm
     ]
     for index in drawn_links(fabric):
         link = fabric.links[index]
-        parts.append(_line(link, places, None if utilisation is None else utilisation[index]))
+        parts.append(_line(link, places, None if utilisation is None else utilisation[index], end))
     parts.append('</g><g class="nodes">')
     radius = max(3.0, min(19.0, gap(places[node.name] for node in nodes if not node.is_host) * 0.42))
-    host_gap = gap(places[node.name] for node in nodes if node.is_host)
-    parts += [_node(node, places[node.name], radius, host_gap) for node in nodes]
+    longest = max((len(node.name) for node in nodes if not node.is_host), default=1)
+    font = min(_FONTS[0], int(2 * radius / (0.62 * longest)))
+    parts += [_switch(node.name, places[node.name], radius, font) for node in nodes if not node.is_host]
+    parts += [_host(node.name, places[node.name], names, at) for at, node in enumerate(hosts)]
     parts.append("</g></svg>")
     return "\n".join(parts)
 
@@ -166,12 +185,31 @@ def named_rows(nodes: Sequence[Node], places: Mapping[str, Place]) -> list[tuple
     return [(min(ys), tier_name(tier, max(rows))) for tier, ys in rows.items()]
 
 
-def _line(link: Link, places: Mapping[str, Place], utilisation: float | None) -> str:
+class _Names(NamedTuple):
+    """The names below hosts."""
+
+    every: int
+    """Each so many hosts have one, from the left; 0: none."""
+    upright: bool
+    """Whether they are written upwards."""
+    below: float
+    """Height that they need besides the margin."""
+
+
+def _host_names(hosts: Sequence[Node], distance: float, *, tiered: bool) -> _Names:
+    """All names in one line if they fit; else upwards, as many as fit."""
+    longest = max((len(node.name) for node in hosts), default=0) * _LETTER
+    if longest + 4 <= distance or not tiered:
+        return _Names(int(longest + 4 <= distance), upright=False, below=0)
+    return _Names(math.ceil(_LINE / distance), upright=True, below=max(0.0, longest + 10 - _FRAME.top))
+
+
+def _line(link: Link, places: Mapping[str, Place], utilisation: float | None, end: float) -> str:
     a, b = places[link.source], places[link.target]
     length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
     # Each direction is shifted to its right, so that the two lines of a link never overlap.
     dx, dy = -(b.y - a.y) / length * 2.0, (b.x - a.x) / length * 2.0
-    kind = "l down" if not link.up else "l" if utilisation is None else f"l u{step(utilisation)}"
+    kind = "l down" if not link.up else "l" if utilisation is None else f"l u{step(utilisation / end)}"
     return (
         f'<line class="{kind}" x1="{a.x + dx:.1f}" y1="{a.y + dy:.1f}" x2="{b.x + dx:.1f}" y2="{b.y + dy:.1f}">'
         f"<title>{escape(title(link, utilisation))}</title></line>"
@@ -194,15 +232,24 @@ def gap(places: Iterable[Place], default: float = 60.0) -> float:
     return min((b - a for xs in rows.values() for a, b in pairwise(sorted(xs)) if b > a), default=default)
 
 
-def _node(node: Node, place: Place, radius: float, host_gap: float) -> str:
-    label = escape(node.name)
-    if node.is_host:
-        dot = f'<circle class="host" cx="{place.x:.1f}" cy="{place.y:.1f}" r="4"><title>{label}</title></circle>'
-        if host_gap < 7 * len(node.name):
-            return dot
+def _host(name: str, place: Place, names: _Names, at: int) -> str:
+    label = escape(name)
+    dot = f'<circle class="host" cx="{place.x:.1f}" cy="{place.y:.1f}" r="4"><title>{label}</title></circle>'
+    if not names.every or at % names.every:
+        return dot
+    if not names.upright:
         return f'{dot}<text class="small" x="{place.x:.1f}" y="{place.y + 18:.1f}">{label}</text>'
-    name = f'<text x="{place.x:.1f}" y="{place.y + 4:.1f}">{label}</text>' if radius > 3.6 * len(label) else ""
+    x, y = place.x + 3.5, place.y + 8
+    return (
+        f'{dot}<text class="small" style="text-anchor:end" transform="translate({x:.1f},{y:.1f}) rotate(-90)">{label}'
+        "</text>"
+    )
+
+
+def _switch(label: str, place: Place, radius: float, font: int) -> str:
+    shown = escape(label)
+    text = f'<text x="{place.x:.1f}" y="{place.y + 0.36 * font:.1f}" style="font-size:{font}px">{shown}</text>'
     return (
         f'<rect class="switch" x="{place.x - radius:.1f}" y="{place.y - 11:.1f}" width="{2 * radius:.1f}" height="22" '
-        f'rx="5"><title>{label}</title></rect>{name}'
+        f'rx="5"><title>{shown}</title></rect>{text if font >= _FONTS[1] else ""}'
     )

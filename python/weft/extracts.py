@@ -95,6 +95,8 @@ def _samples_of(results: Results, table: str) -> pl.LazyFrame:
 def throughput_over_time(results: Results) -> pl.DataFrame:
     """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, `half`.
 
+    A class without any flow at a point has no rows there.
+
     `bps` is the mean over seeds, `half` the half-width of its 95 % interval, null with one seed.
     """
     by_class = _samples_of(results, "throughput")
@@ -107,7 +109,12 @@ def throughput_over_time(results: Results) -> pl.DataFrame:
         .agg(pl.col("value").sum() / pl.col("samples_per_bin").first())
         .collect(engine="in-memory")  # The streaming engine sums in any order, with other last digits each time.
     )
-    return _spread(results, grid, values, ("class",)).rename({"value": "bps"})
+    found = _spread(results, grid, values, ("class",)).rename({"value": "bps"})
+    carried = found.group_by("point", "class").agg(pl.col("bps").max() > 0)
+    points = results.run_table().select(ENTRY, "point")
+    counting = results.aggregates.classes().select(ENTRY, pl.col("class").cast(pl.String)).join(points, on=ENTRY)
+    empty = carried.filter(~pl.col("bps"), pl.col("class") != "all").join(counting, on=["point", "class"], how="anti")
+    return found.join(empty, on=["point", "class"], how="anti", maintain_order="left")
 
 
 def largest_queue(results: Results) -> pl.DataFrame:

@@ -444,6 +444,24 @@ def test_the_drawing_is_valid_svg_with_each_direction_of_each_cable():
     assert float(core.get("y")) < float(host.get("y"))
 
 
+@pytest.mark.parametrize(("k", "every", "upright"), [(4, 1, False), (6, 1, True), (8, 2, True)])
+def test_the_names_of_hosts_are_drawn_for_all_or_at_equal_distances_and_those_of_switches_for_all(k, every, upright):
+    graph = fabric(k)
+    svg = ElementTree.fromstring(drawing.draw(graph))
+    texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
+    hosts = [text for text in texts if text.get("class") == "small"]
+    assert [text.text for text in hosts] == [f"h{at}" for at in range(0, k**3 // 4, every)]
+    assert {"rotate(-90)" in (text.get("transform") or "") for text in hosts} == {upright}
+    assert {node.name for node in graph.switches} <= {text.text for text in texts}
+
+
+def test_the_colour_scale_ends_near_the_largest_use():
+    assert [drawing.full(use) for use in ([], [0.011], [0.03, 0.21], [0.5], [0.9])] == [1, 0.02, 0.5, 0.5, 1]
+    graph = fabric(4)
+    shown = drawing.draw(graph, [0.04] * len(graph.links), end=0.05)
+    assert 'class="l u16"' in shown and 'class="l u1"' not in shown
+
+
 def test_a_large_fabric_is_drawn_without_its_hosts():
     graph = fabric(12)
     svg = ElementTree.fromstring(drawing.draw(graph))

@@ -125,7 +125,7 @@ def _over_axis(drawn: Drawn, y: Spec, texts: dict[str, str]) -> Layers:
 def _side_by_side(drawn: Drawn, y: Spec, *, log: bool) -> Layers:
     number = len(drawn.content.points)
     one = number == 1 or (drawn.few and number > _MOST_POINTS)
-    x = names_of("scheme" if one else "point", axis={"labelAngle": -30, "grid": False, "labelLimit": 110})
+    x = names_of("scheme" if one else "point", axis={"labelAngle": -30, "grid": False, "labelLimit": 150})
     if one:
         x["sort"] = list(drawn.names)
     found = bars(drawn.names, x, y, "bottom", "top")
@@ -136,7 +136,9 @@ def _side_by_side(drawn: Drawn, y: Spec, *, log: bool) -> Layers:
 
 
 def _empty(content: Content) -> str:
-    return "".join(f"<p>{escape(line)}</p>" for line in content.summary.without_means()) or no_data(content)
+    """The sentence in the place of the figure; the top of the page has the reasons."""
+    why = content.summary.without_means()
+    return f"<p>{escape(why[0])} The top of the page has the reasons.</p>" if why else no_data(content)
 
 
 def _stranded(content: Content) -> str:

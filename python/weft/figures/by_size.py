@@ -3,23 +3,37 @@
 from .. import extracts_sizes
 from ..content import Content
 from .figure import NONE_ENDED, Drawn, Figure, Toggle, interval_note
-from .layers import Spec, axis, beside, formatted, means, panel, span, tips
+from .layers import Layers, Spec, axis, beside, end, formatted, means, panel, span, tips
 
 _TITLES = {"mean": "mean", "p99": "p99"}
 _KINDS = {"slowdown": ("slowdown", "ratio"), "fct_s": ("completion time", "s")}
 _MEASURES = {f"{statistic}_{value}": (statistic, value) for value in _KINDS for statistic in _TITLES}
-_SPREAD = 1.3
-"""Ratio of the places of the first and the last scheme at one size: so that intervals do not hide each other."""
+_APART = 3
+"""Pixels between the intervals of two schemes at one size, so that they do not hide each other; marks are not moved."""
+_LEAST = 4
+"""Ratio of the largest and the smallest size on an axis, at least: a single size is in the middle."""
+_ENDS: Layers = [
+    {
+        "joinaggregate": [
+            {"op": "min", "field": "bytes", "as": "first"},
+            {"op": "max", "field": "bytes", "as": "last"},
+        ],
+        "groupby": [],
+    },
+    {"calculate": f"sqrt(max(1, {_LEAST} * datum.first / datum.last))", "as": "more"},
+    {"calculate": "datum.first / datum.more", "as": "from"},
+    {"calculate": "datum.last * datum.more", "as": "to"},
+]
 
 
 def _spec(drawn: Drawn) -> Spec:
     log = any(name.endswith("-y") for name in drawn.on)
     names = list(drawn.names)
-    at = f"datum.bytes * pow({_SPREAD}, datum.place / {max(len(names) - 1, 1)} - {0.5 if len(names) > 1 else 0})"
+    beside_mark = {"expr": f"{_APART} * (datum.place - {(len(names) - 1) / 2:g})"}
     panels = []
     for place, (measure, (statistic, value)) in enumerate(_MEASURES.items()):
         title, kind = _KINDS[value]
-        x = axis("at", "flow size", "bytes", log=f"concat_{place}_x", digits="1", grid=False, padding=10)
+        x = axis("bytes", "flow size", "bytes", log=f"concat_{place}_x", digits="1", grid=False, padding=10)
         y = axis(measure, title, kind, log=f"concat_{place}_y" if log else "", zero=not log)
         texts = {
             "scheme": "datum.scheme",
@@ -32,20 +46,25 @@ def _spec(drawn: Drawn) -> Spec:
         one = panel("sizes", [], f"{title}: {_TITLES[statistic]}")
         one["transform"] = [
             {"filter": f"isValid(datum.{measure})" + (f" && datum.{measure} > 0" if log else "")},
-            {"calculate": at, "as": "at"},
             # An interval without ends has no length: a layer without values would have no scale.
             *(
-                {"calculate": f"isValid(datum.{measure}_{end}) ? {limit} : datum.{measure}", "as": name}
-                for end, name, limit in (
+                {"calculate": f"isValid(datum.{measure}_{side}) ? {limit} : datum.{measure}", "as": name}
+                for side, name, limit in (
                     ("low", "bottom", f"max(datum.{measure}_low, {f'datum.{measure} / 1000' if log else '0'})"),
                     ("high", "top", f"datum.{measure}_high"),
                 )
             ),
         ]
         layers = means(names, x, y)
+        layers[1]["mark"]["xOffset"] = beside_mark
         layers[1]["encoding"] |= {"y": y | {"field": "bottom"}, "y2": {"field": "top"}}
         layers[1]["transform"] = []
-        one["layer"] = [*layers, tips(x, y, texts)]
+        span_of_x: Spec = {
+            "transform": _ENDS,
+            "mark": {"type": "rule", "opacity": 0, "aria": False},
+            "encoding": {"x": x | {"field": "from"}, "x2": end("to"), "y": {"value": 0}},
+        }
+        one["layer"] = [*layers, tips(x, y, texts), span_of_x]
         panels.append(one)
     return beside(*panels)
 
@@ -53,6 +72,7 @@ def _spec(drawn: Drawn) -> Spec:
 def _caption(content: Content) -> str:
     return (
         "All classes together, in bins of sizes (three in a factor of ten, joined where there would be few flows). "
+        "A mark is at the mean size of its bin; intervals of several schemes stand side by side. "
         "Each run has one mean and one 99th percentile for each bin; only finished flows count. "
         f"A 99th percentile of fewer than {extracts_sizes.ENOUGH} flows lies between the two largest values. "
         + interval_note(content)

@@ -12,9 +12,12 @@ KEYS = {"collective-time": "completion_s", "collective-ratio": "bound_ratio"}
 
 
 def spec(rows: Sequence[paths.Row], key: str, names: Sequence[str]) -> Spec:
-    """Bars with intervals at each point; the data set is `collectives`."""
+    """Bars with intervals: one for each scheme, at each point if there are several; the data set is `collectives`."""
     column = next(one for one in paths.COLLECTIVE_COLUMNS if one.key == key)
-    x = names_of("point", axis={"labelAngle": -30, "grid": False})
+    of_schemes = len({row.point for row in rows}) == 1
+    x = names_of("scheme" if of_schemes else "point", axis={"labelAngle": -30, "grid": False, "labelLimit": 150})
+    if of_schemes:
+        x["sort"] = list(names)
     order = [visible(name) for name in dict.fromkeys(row.collective for row in rows)]
     return faceted("collectives", "collective", order, bars(names, x, axis("mean", column.title, column.kind)))
 

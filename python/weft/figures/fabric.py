@@ -12,22 +12,31 @@ def draw(content: Content, point: str, *, width: float | None = None, options: O
     """The drawings of all schemes at a point as one SVG, with their colour scale."""
     use = extracts.link_use(content.results).filter(pl.col("point") == point)
     options = options or Options()
+    end = drawing.full(use["utilisation"].drop_nulls())
     panels = {}
     for scheme, name in content.labels(point).items():
         part = use.filter(pl.col("scheme") == scheme)
         share = {(a, b): used for a, b, used in part.select("from", "to", "utilisation").iter_rows()}
         panels[options.label(name)] = drawing.draw(
-            content.fabric, [share.get((link.source, link.target)) or 0.0 for link in content.fabric.links], small=True
+            content.fabric,
+            [share.get((link.source, link.target)) or 0.0 for link in content.fabric.links],
+            small=True,
+            end=end,
         )
-    return paper.side_by_side(panels, _SCALE, width=width, font=options.font)
+    return paper.side_by_side(panels, _scale(end), width=width, font=options.font)
 
 
 _STOPS = "".join(f'<stop offset="{at / 10}" stop-color="{drawing.shade(at / 10)}"/>' for at in range(11))
-_TICKS = "".join(
-    f'<text x="{20 + 4.4 * at}" y="33" font-size="9" text-anchor="middle">{at} %</text>' for at in range(0, 101, 20)
-)
-_SCALE = (
-    f'<defs><linearGradient id="scale">{_STOPS}</linearGradient></defs>'
-    '<text x="240" y="10" font-size="10" text-anchor="middle">link utilisation in the measurement window</text>'
-    f'<rect x="20" y="14" width="440" height="8" fill="url(#scale)"/>{_TICKS}'
-)
+
+
+def _scale(end: float) -> str:
+    """The colour scale, up to a utilisation."""
+    ticks = "".join(
+        f'<text x="{20 + 88 * at}" y="33" font-size="9" text-anchor="middle">{100 * end * at / 5:g} %</text>'
+        for at in range(6)
+    )
+    return (
+        f'<defs><linearGradient id="scale">{_STOPS}</linearGradient></defs>'
+        '<text x="240" y="10" font-size="10" text-anchor="middle">link utilisation in the measurement window</text>'
+        f'<rect x="20" y="14" width="440" height="8" fill="url(#scale)"/>{ticks}'
+    )

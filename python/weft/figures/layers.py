@@ -20,16 +20,16 @@ WIDTH, HEIGHT = 210, 165
 LOG = {"type": "log", "nice": False}
 
 
-def label(kind: str, value: str = "datum.value", digits: str = ".3~r", zero: str = "") -> str:
+def label(kind: str, value: str = "datum.value", digits: str = ",.3~r", zero: str = "") -> str:
     """A Vega expression of a quantity as text: three significant digits and a unit, `zero` for zero (none on axes).
 
     `kind` is one of `weft.quantity.FORMATS`, or `number` for a number as it is; `value` is a Vega expression, `digits`
-    a format of d3 (``.3~r`` has no trailing zeros).
+    a format of d3 (``,.3~r`` has no trailing zeros).
     """
     if kind == "share":
         return f"(format({value} * 100, '{digits}') + ' %')"
     if kind not in UNITS:
-        return f"format({value}, '{digits if kind == 'ratio' else '~g'}')"
+        return f"format({value}, '{digits if kind == 'ratio' else ',~g'}')"
     units = [(f"format({value} / {size:g}, '{digits}')", size, unit and f" {unit}") for size, unit in UNITS[kind]]
     steps = "".join(f"abs({value}) >= {0.9995 * size:g} ? {text} + '{unit}' : " for text, size, unit in units[:-1])
     return f"({value} == 0 ? '0{zero}' : {steps}{units[-1][0]} + '{units[-1][2]}')"
@@ -70,8 +70,15 @@ def axis(
     if log and not values:
         ends = [f"log(domain('{log}')[{end}] / {{}}) / LN10" for end in (1, 0)]
         number = " + ".join(f"floor({ends[0].format(one)}) - floor({ends[1].format(one)})" for one in digits)
-        text = f"{number} < 2 || test(/^[{digits}](\\.0*)?e/, format(datum.value, 'e')) ? {text} : ''"
+        labelled = f"({number} < 2 || test(/^[{digits}](\\.0*)?e/, format(datum.value, 'e')))"
+        text = f"{labelled} ? {text} : ''"
     shown: Spec = {"tickCount": ticks, "grid": grid, "labelOverlap": True, "labelSeparation": 8, "labelExpr": text}
+    if log and not values:
+        # Over two powers of ten or more, d3 would have ticks at these only in some panels, and at all digits in others.
+        decades = f"log(domain('{log}')[1] / domain('{log}')[0]) / LN10"
+        shown["tickCount"] = {"expr": f"{decades} < 2 ? {ticks} : min({ticks}, floor({decades}))"}
+        hidden = {"condition": {"test": f"!{labelled}", "value": 0}, "value": 1}
+        shown |= {"gridOpacity": hidden, "tickOpacity": hidden}
     if values:
         shown["values"] = list(values)
     if log:
@@ -180,6 +187,14 @@ def names_of(field: str, title: str | None = None, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", "title": title, "sort": None, **more}
 
 
+_HEADROOM: Spec = {
+    "data": {"values": [{}]},
+    "mark": {"type": "rule", "opacity": 0, "aria": False, "tooltip": False},
+    "encoding": {"x": {"value": 0}, "x2": {"value": 1}, "y": {"value": -8}},
+}
+"""Room above a panel for the label of a tick at its end: titles of panels with and without such a label are level."""
+
+
 def _scales(*, share_y: bool) -> Spec:
     return {"scale": {"x": "independent", "xOffset": "independent", "y": "shared" if share_y else "independent"}}
 
@@ -193,7 +208,7 @@ def faceted(
         "data": {"name": table},
         "facet": {"field": field, "type": "nominal", "title": None, "sort": list(order)},
         "columns": len(order),
-        "spec": {"width": WIDTH, "height": height, "layer": layers},
+        "spec": {"width": WIDTH, "height": height, "layer": [*layers, _HEADROOM]},
         "resolve": _scales(share_y=share_y),
     }
 
@@ -219,7 +234,9 @@ def beside(*panels: Spec, height: int = HEIGHT) -> Spec:
     """Panels with data sets and axes of their own: each has `data`, `layer` and maybe `title`."""
     return {
         "$schema": SCHEMA,
-        "concat": [{"width": WIDTH, "height": height, **panel} for panel in panels],
+        "concat": [
+            {"width": WIDTH, "height": height, **panel, "layer": [*panel["layer"], _HEADROOM]} for panel in panels
+        ],
         "columns": len(panels),
         "resolve": {"scale": {"color": "shared", "strokeDash": "shared", "shape": "shared"}},
     }

@@ -44,9 +44,8 @@ FIGURE = Figure(
     "over-time",
     "Throughput over time",
     lambda content: (
-        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
-        + UNTIL
-        + events.note(content)
+        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. A class"
+        " without flows at a point has no panel. " + UNTIL + events.note(content)
     ),
     {"delivered": lambda content: extracts.throughput_over_time(content.results)},
     {"time_s": "s", "bps": "bps", "half": "bps"},

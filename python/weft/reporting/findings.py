@@ -13,6 +13,13 @@ from ..labels import short_key
 from ..paths import Row as CollectiveRow
 from ..summary_table import Row, Summary
 
+MEASURES = {
+    "mean_fct_s": ("mean completion time", -1),
+    "p99_fct_s": ("99th percentile of completion times", -1),
+    "median_fct_s": ("median completion time", -1),
+    "mean_throughput_bps": ("mean throughput", +1),
+}
+"""The measures of flows: their words and the better direction. A later one counts where no earlier one differs."""
 WORTH_SAYING = 0.02
 """Smaller relative differences are not mentioned, however significant."""
 PER_SCHEME = 2
@@ -27,11 +34,26 @@ class Finding:
     text: str
     good: bool
     size: float
+    place: int = 0
+    """The place of its metric among those that findings may be about."""
 
 
 def findings(summary: Summary, collectives: Sequence[CollectiveRow] = (), limit: int = 4) -> list[Finding]:
-    """The largest differences: of collectives first, then in mean FCT, at most one for each scheme and class."""
+    """The largest differences: of collectives first, then of flows, at most one for each scheme and class."""
     return [*_of_collectives(collectives, str(summary.baseline)), *_of_flows(summary, limit)][:limit]
+
+
+def no_finding(summary: Summary) -> str:
+    """A sentence for results in which schemes are compared and do not differ; empty without a comparison."""
+    seeds = max((len(row.seeds) for row in summary.rows if row.differences), default=0)
+    if not seeds:
+        return ""
+    if seeds == 1:
+        return f"One seed: no difference from {summary.baseline} can be significant."
+    return (
+        f"No difference from {summary.baseline} in completion times or throughput is significant with {seeds} seeds:"
+        " more seeds (--seeds) show smaller differences."
+    )
 
 
 def _of_collectives(rows: Sequence[CollectiveRow], baseline: str) -> list[Finding]:
@@ -55,21 +77,27 @@ def _of_collectives(rows: Sequence[CollectiveRow], baseline: str) -> list[Findin
 def _of_flows(summary: Summary, limit: int) -> list[Finding]:
     best: dict[tuple[str, str], Finding] = {}
     for row in summary.rows:
-        found = row.differences.get("mean_fct_s")
-        if found is None or not found.verdict(-1) or abs(found.change.mean) < WORTH_SAYING:
-            continue
-        finding = _finding(row, found, summary)
-        key = (finding.scheme, str(row.group.get("class", "")))
-        if key not in best or best[key].size < finding.size:
-            best[key] = finding
+        for measure, (_, better) in MEASURES.items():
+            found = row.differences.get(measure)
+            if found is None or not found.verdict(better) or abs(found.change.mean) < WORTH_SAYING:
+                continue
+            finding = _finding(row, found, summary, measure)
+            key = (finding.scheme, str(row.group.get("class", "")))
+            if key not in best or _order(finding) < _order(best[key]):
+                best[key] = finding
+            break
     chosen: list[Finding] = []
-    for finding in sorted(best.values(), key=lambda f: -f.size):
+    for finding in sorted(best.values(), key=_order):
         if sum(other.scheme == finding.scheme for other in chosen) < PER_SCHEME:
             chosen.append(finding)
     return chosen[:limit]
 
 
-def _finding(row: Row, found: Difference, summary: Summary) -> Finding:
+def _order(finding: Finding) -> tuple[int, float]:
+    return finding.place, -finding.size
+
+
+def _finding(row: Row, found: Difference, summary: Summary, measure: str) -> Finding:
     scheme, kind = str(row.group["scheme"]), str(row.group.get("class", ""))
     where = ", ".join(
         f"{short_key(key, row.group)} {value}"
@@ -77,9 +105,16 @@ def _finding(row: Row, found: Difference, summary: Summary) -> Finding:
         if key not in ("scheme", "class") and value not in (None, "")
     )
     size, interval = _size(found, str(summary.baseline))
-    text = f"mean completion time of {f'{kind} flows' if kind else 'flows'} is {size}"
+    words, better = MEASURES[measure]
+    text = f"{words} of {f'{kind} flows' if kind else 'flows'} is {size}"
     text += f" at {where}" if where else ""
-    return Finding(scheme, f"{text} (95 % interval: {interval})", found.change.mean < 0, abs(found.change.mean))
+    return Finding(
+        scheme,
+        f"{text} (95 % interval: {interval})",
+        found.change.mean * better > 0,
+        abs(found.change.mean),
+        list(MEASURES).index(measure),
+    )
 
 
 def _size(found: Difference, baseline: str) -> tuple[str, str]:

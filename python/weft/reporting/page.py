@@ -23,9 +23,9 @@ from ..palette import styles
 from ..results import Results
 from . import failures, ranks, sections, tables
 from .details import Details, coverage
-from .findings import findings
+from .findings import findings, no_finding
 from .frames import frames
-from .parts import asset, choice, document, mark, scripts
+from .parts import asset, choice, document, mark, named, scripts
 from .trails import trails
 from .why import why
 
@@ -173,6 +173,7 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "titles": [drawing.title(replace(fabric.links[i], up=True), None) for i in shown],
         "down": always,
         "steps": drawing.STEPS,
+        "full": drawing.FULL,
         "parts": parts,
         "trails": trails(content, out),
     }
@@ -208,7 +209,7 @@ def _collectives(content: Content) -> dict[str, Any]:
         "95 % interval": span("s"),
     }
     tip = tips(bar["encoding"]["x"], bar["encoding"]["y"], texts)
-    tip["encoding"]["xOffset"] = bar["encoding"]["xOffset"]
+    tip["encoding"] |= {key: value for key, value in bar["encoding"].items() if key == "xOffset"}
     layers.append(tip)
     return spec
 
@@ -249,18 +250,21 @@ def _header(content: Content) -> str:
         facts.append(f"{plural(missing, 'run')} not finished")
     colors = styles(content.schemes)
     items = "".join(
-        f'<li style="--c:{colors[f.scheme].color};--dark:{colors[f.scheme].dark}"><b>{escape(f.scheme)}:</b> '
+        f'<li style="--c:{colors[f.scheme].color};--dark:{colors[f.scheme].dark}"><b>{named(f.scheme)}:</b> '
         f"{escape(f.text)}</li>"
         for f in findings(content.summary, content.collectives)
     )
+    nothing = "" if items else no_finding(content.summary)
     texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
-    texts += content.summary.unsteady()
+    reasons = content.summary.unsteady()
+    texts = [*(text for text in texts if not any(text in reason for reason in reasons)), *reasons]
     warnings = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return (
         f'<header class="top"><div><h1>{escape(results.name)}</h1>'
         + (f"<p>{escape(results.description)}</p>" if results.description else "")
         + f'<div class="meta">{escape(" · ".join(counts))}<br>{escape(" · ".join(facts))}</div>'
         + (f'<ul class="findings">{items}</ul>' if items else "")
+        + (f'<p class="meta" id="no-finding">{escape(nothing)}</p>' if nothing else "")
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"
     )

@@ -48,6 +48,11 @@ def scripts(*names: str) -> str:
     return "\n".join(['"use strict";(async () => {', *(asset(name) for name in names), f"}})().catch({failed});"])
 
 
+def named(name: str, shown: str = "") -> str:
+    """A name of a scheme or class, in whose place the page's script puts the reader's label."""
+    return f'<span data-name="{escape(name)}">{escape(shown or name)}</span>'
+
+
 def chart(ident: str, label: str) -> str:
     """The container of a chart, with buttons for its drawing, its data, and a table as an alternative."""
     return (
@@ -74,11 +79,11 @@ def tabs(sets: str, choices: Sequence[tuple[str, str]], label: str = "") -> str:
         return ""
     buttons = "".join(
         f'<button type="button" value="{escape(value)}" aria-pressed="{"true" if i == 0 else "false"}">'
-        f"{escape(text)}</button>"
+        f"{named(value, text) if value == text else escape(text)}</button>"
         for i, (value, text) in enumerate(choices)
     )
-    named = f' aria-label="{escape(label)}"' if label else ""
-    return f'<div class="tabs" role="group"{named} data-sets="{sets}">{buttons}</div>'
+    spoken = f' aria-label="{escape(label)}"' if label else ""
+    return f'<div class="tabs" role="group"{spoken} data-sets="{sets}">{buttons}</div>'
 
 
 def toggle(name: str, text: str, *, pressed: bool = False, title: str = "") -> str:
@@ -90,7 +95,12 @@ def toggle(name: str, text: str, *, pressed: bool = False, title: str = "") -> s
 
 def choice(ident: str, label: str, options: Sequence[tuple[str, str]]) -> str:
     """A labelled list to choose from: values with their texts."""
-    items = "".join(f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in options)
+    items = "".join(
+        f'<option value="{escape(value)}"'
+        + (f' data-name="{escape(value)}"' if value == text else "")
+        + f">{escape(text)}</option>"
+        for value, text in options
+    )
     return f'<label>{escape(label)} <select id="{ident}">{items}</select></label>'
 
 

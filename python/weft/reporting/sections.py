@@ -18,7 +18,8 @@ def fabric(content: Content) -> str:
     caption = (
         "Each link is drawn as two lines, one per direction. Colour and width show the share of the link's rate that "
         "was used, or its largest queue, averaged over seeds, over the measurement window or over one step of the "
-        "slider. With minus, they show the difference between two schemes. "
+        "slider; the scale ends at the same share for all schemes. With minus, they show the difference between two "
+        "schemes. "
         "Click a line, or choose it in the list, for its series; dashed links are down. "
         + interval_note(content, "Point at a line for its values; in brackets:")
     )

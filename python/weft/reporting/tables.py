@@ -20,7 +20,7 @@ from ..paths import leads as lead_keys
 from ..statistics import Estimate
 from ..steadiness import Mark
 from ..summary_table import Row, Summary
-from .parts import mark
+from .parts import mark, named
 
 
 def tsv(summary: Summary) -> str:
@@ -76,7 +76,7 @@ def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str
     body = []
     for row, place in zip(rows, places, strict=True):
         cells = "".join(f"<td>{escape(value)}</td>" for value in place)
-        cells += f"<td>{mark(chosen[row.scheme])}{escape(row.scheme)}</td>"
+        cells += f"<td>{mark(chosen[row.scheme])}{named(row.scheme)}</td>"
         if row.mark is not None:
             body.append(cells + _label(row.mark) * len(shown))
             continue
@@ -97,17 +97,18 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
     for key in summary.by:
         text = escape(show(row.group[key]))
         if key == "scheme":
-            text = mark(chosen[row.group[key]]) + text
+            text = mark(chosen[row.group[key]]) + named(show(row.group[key]))
         elif key == "class":
-            text = f'<button type="button" class="plain" data-slow="{text}" title="Its slowest flows">{text}</button>'
+            shown = named(show(row.group[key]))
+            text = f'<button type="button" class="plain" data-slow="{text}" title="Its slowest flows">{shown}</button>'
         number = isinstance(row.group[key], int | float)
         cells.append(f'<td data-v="{row.group[key]!r}">{text}</td>' if number else f"<td>{text}</td>")
     unfinished = row.flows - row.finished
     others = 0 if row.shared is None else row.shared.baseline_unfinished
     flows = quantity.count(row.per_run(row.flows))
-    for name, left in (("unfinished", unfinished), (f"unfinished under {summary.baseline}", others)):
+    for name, left in (("unfinished", unfinished), (f"unfinished under {named(str(summary.baseline))}", others)):
         if left:
-            flows += f'<small class="bad note">{quantity.count(row.per_run(left))} {escape(name)}</small>'
+            flows += f'<small class="bad note">{quantity.count(row.per_run(left))} {name}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     if row.mark is not None:
         return "".join([*cells, _label(row.mark) * len(summary.metrics)])

@@ -11,7 +11,7 @@ const paint = async () => {
   const shown = await shownLinks(), { use, series, one, two } = shown;
   const view = state.view, down = downAt(series);
   const [own, less] = [one?.[view], two?.[view]];
-  const largest = largestOf(shown, view);
+  const largest = largestOf(shown, view), end = quantity(QUANTITIES[view].kind, largest);
   const compared = state.minus && less;
   lineMarks.forEach((line, i) => {
     const text = [[page.titles[i], ...downText(use, series, down, i)].join(", ")];
@@ -32,13 +32,19 @@ const paint = async () => {
   });
   document.querySelector(".scale .use").hidden = Boolean(compared);
   document.querySelector(".scale .change").hidden = !compared;
-  const full = view === "queue" ? quantity("bytes", largest) : "100 %";
+  const full = compared && view === "utilisation" ? end.replace("%", "points") : end;
   element("scale-low").textContent = compared ? `${schemeName(state.second)} more (${full})` : view === "queue" ? "empty" : "idle";
-  element("scale-high").textContent = compared ? `${schemeName(state.scheme)} more (${full})` : view === "queue" ? full : "fully used";
+  element("scale-high").textContent = compared ? `${schemeName(state.scheme)} more (${full})` : view === "queue" ? full : largest === 1 ? "fully used" : `${full} used`;
   drawn.setAttribute("aria-label", summaryOf(shown, view));
 };
 // The value of the end of the scale.
-const largestOf = ({ one, two }, view) => (view === "utilisation" ? 1 : Math.max(1, ...(one?.[view] ?? []), ...(two?.[view] ?? [])));
+const largestOf = ({ use, series, one, two }, view) => (view === "utilisation" ? fullOf(use, series) : Math.max(1, ...(one?.[view] ?? []), ...(two?.[view] ?? [])));
+// The utilisation at the end of the scale: the same for all schemes at a point, and for all steps, so that drawings can be compared.
+const fullOf = (use, series) => {
+  const all = stepOf(series) >= 0 ? Object.values(series.utilisation) : Object.values(use?.schemes ?? {}).map((own) => own.utilisation);
+  const most = all.reduce((found, values) => values.reduce((a, b) => Math.max(a, b), found), 0) * scalesOf(null).utilisation;
+  return page.full.find((one) => most <= one) ?? 1;
+};
 
 // The drawing in words.
 const summaryOf = (shown, view) => {
