@@ -50,6 +50,26 @@ def test_schemes_and_axes_have_the_labels_of_the_reader_in_charts_and_files(page
     assert page.complaints == []
 
 
+def test_tables_diagrams_and_lists_have_the_labels_of_the_reader(page):
+    long = "A name that is longer than its place in a diagram"
+    go(page, f"label.ecmp=Hash&label.mouse=small&label.spray={long}")
+    for table in ("#comparison", "#ranks", "#pairs-counts"):
+        text = page.locator(table).inner_text()
+        assert "Hash" in text and "small" in text and "ecmp" not in text and "mouse" not in text, table
+    diagrams = page.locator("#ranks-section .diagrams").first
+    assert diagrams.locator("figcaption").first.inner_text() == "small"
+    texts = diagrams.locator("svg text").all_text_contents()
+    assert any("Hash " in one for one in texts) and any(f"{long[:25]}…" in one for one in texts)
+    assert not any("ecmp" in one or "spray" in one for one in texts)
+    assert page.locator("#first option[value=ecmp]").inner_text() == "Hash"
+    assert page.locator(".tabs[data-sets=scheme] button[value=ecmp]").inner_text() == "Hash"
+    page.locator("#comparison thead button").first.click()
+    page.locator("#comparison [data-slow=mouse]").first.click()
+    assert "slow=" not in page.evaluate("location.hash") and page.complaints == []
+    activate(page, "#reset", "mouse")
+    assert "Hash" not in page.locator("main").inner_text() and "ecmp" in page.locator("#ranks").inner_text()
+
+
 def test_two_schemes_cannot_have_one_label(page):
     go(page, "label.ecmp=spray&label.spray=x&label.single_path=x")
     assert fragment(page)["label.spray"] == ["x"]

@@ -106,7 +106,8 @@ def _tick(x: float, number: int) -> str:
 def _stem(scheme: str, rank: float, x: float, y: float, end: float, *, own: bool) -> str:
     """The line from a scheme's rank to its name, which is on the left if it is its `own` half that is there."""
     shown = scheme if len(scheme) <= _LONGEST else f"{scheme[: _LONGEST - 1]}…"
-    name, number = escape(shown), f'<tspan class="soft" font-size="11" fill="{_SOFT}">{rank:.2f}</tspan>'
+    name = f'<tspan data-name="{escape(scheme)}" data-longest="{_LONGEST}">{escape(shown)}</tspan>'
+    number = f'<tspan class="soft" font-size="11" fill="{_SOFT}">{rank:.2f}</tspan>'
     text = f"{name} {number}" if own else f"{number} {name}"
     anchor, at = ("end", end - 4) if own else ("start", end + 4)
     return (

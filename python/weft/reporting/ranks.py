@@ -7,7 +7,7 @@ from ..markup import escape
 from ..metrics import METRICS
 from ..palette import styles
 from ..scheme_ranks import RankTable
-from .parts import mark, section
+from .parts import mark, named, section
 
 _DRAWN = ("mean_fct_s", "p99_fct_s")
 """The metrics that have diagrams; the table has all."""
@@ -22,7 +22,7 @@ def section_of(content: Content) -> str:
     for metric in METRICS:
         if metric.key in _DRAWN and (found := ranks.by_class(content, metric)):
             figures = "".join(
-                f'<figure style="--width:{one.width:g}px"><figcaption>{escape(name)}</figcaption>{one.svg}</figure>'
+                f'<figure style="--width:{one.width:g}px"><figcaption>{named(name)}</figcaption>{one.svg}</figure>'
                 for name, one in found.items()
             )
             blocks.append(f'<h3>{escape(metric.title)}</h3><div class="diagrams">{figures}</div>')
@@ -52,10 +52,10 @@ def _table(content: Content, table: RankTable) -> str:
                 for one in found
             )
             first = ' class="first"' if at == 0 else ""
-            heads = f"<td>{escape(kind)}</td><td>{mark(looks[name])}{escape(name)}</td>"
+            heads = f"<td>{named(kind)}</td><td>{mark(looks[name])}{named(name)}</td>"
             rows.append(f"<tr{first}>{heads}{cells}</tr>")
         overall = [one.contest.overall if one is not None else None for one in found]
         texts = [quantity.MISSING if p is None else escape(quantity.p_value(p)) for p in overall]
         tests = "".join(f'<td class="n">{text}</td>' for text in texts)
-        rows.append(f"<tr><td>{escape(kind)}</td><td>Friedman’s p</td>{tests}</tr>")
+        rows.append(f"<tr><td>{named(kind)}</td><td>Friedman’s p</td>{tests}</tr>")
     return f'<table class="data" id="ranks"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'

@@ -35,6 +35,8 @@ onChange((keys) => {
     field.value = state.labels[name] ?? "";
     field.setCustomValidity("");
   }
+  for (const one of document.querySelectorAll("[data-name]")) one.textContent = shortened(labelOf(one.dataset.name), Number(one.dataset.longest ?? Infinity));
+  for (const title of document.querySelectorAll(".ranks title")) title.textContent = labelOf(title.parentNode.querySelector("[data-name]").dataset.name);
   for (const button of document.querySelectorAll(".legend button")) button.querySelector("span").textContent = labelOf(button.value);
   for (const button of document.querySelectorAll(".chips button")) button.textContent = labelOf(button.value);
 });

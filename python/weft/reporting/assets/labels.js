@@ -1,5 +1,7 @@
-// The reader's own texts for schemes, classes and titles of axes: in charts, the legend, and saved files.
+// The reader's own texts for schemes, classes and titles of axes: in charts, tables, diagrams, the legend, and saved files.
 const labelOf = (name) => (Object.hasOwn(state.labels, name) ? state.labels[name] : name);
+// A label in the room for so many letters.
+const shortened = (text, longest = Infinity) => (text.length <= longest ? text : text.slice(0, longest - 1) + "…");
 // Columns of data whose values are names.
 const LABELLED = ["scheme", "class"];
 // A specification with its data and the reader's labels.

@@ -49,7 +49,7 @@ const countPairs = async () => {
     note.textContent = "";
     return;
   }
-  const [first, second] = [state.scheme, state.second].map(schemeName);
+  const [first, second] = [state.scheme, state.second].map(schemeName).map(labelOf);
   const mark = markOf(state.scheme) ?? markOf(state.second);
   const columns = [
     { title: "class", kind: "text" }, { title: "flows", kind: "count" }, { title: `${first} faster`, kind: "share" },
@@ -60,7 +60,7 @@ const countPairs = async () => {
   const rows = shown.map((name, i) => {
     const one = pair.counts[name === "all" && i === page.classes.length ? page.classes.length : i];
     const both = one.first + one.second + one.equal, share = (count) => (both ? count / both : null);
-    return [name, both, share(one.first), share(one.second), share(one.equal), one.onlyFirst, one.onlySecond,
+    return [labelOf(name), both, share(one.first), share(one.second), share(one.equal), one.onlyFirst, one.onlySecond,
       ...(mark ? [make("span", { class: "bad", title: mark.reason }, mark.label), ""] : [one.mean, span("ratio", one.low, one.high)])];
   }).filter((_, i) => i === page.classes.length || !state.without.includes(i));
   const made = make("table", { class: "data" });
@@ -71,5 +71,5 @@ const countPairs = async () => {
     : `All ${plural(pair.total, "flow")}.`;
 };
 if (element("pairs")) onChange((keys) => {
-  if (["point", "scheme", "second", "without"].some((key) => keys.includes(key))) countPairs();
+  if (["point", "scheme", "second", "without", "labels"].some((key) => keys.includes(key))) countPairs();
 });
