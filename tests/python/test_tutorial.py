@@ -26,12 +26,13 @@ SWEEP = '"scheme.name" = ["ecmp", "spray", "conga"]\n'
 def follow(directory: Path, plugin: Path | None) -> dict[str, str]:
     """Do all that the page says, with a compiled plugin instead of the crate if there is one; outputs by command."""
     blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text())
-    study, events, sweep = (text for kind, text in blocks if kind == "toml")
+    study, events, sweep, protocols = (text for kind, text in blocks if kind == "toml")
     line, addition = (text for kind, text in blocks if kind == "rust")
     (program,) = (text for kind, text in blocks if kind == "python")
     assert study.count(SWEEP) == 1
     (directory / "study.toml").write_text(study)
     (directory / "failure.toml").write_text(study + events)
+    (directory / "protocols.toml").write_text(protocols)
     (directory / "own.toml").write_text(study.replace(SWEEP, sweep) + events)
     found = {}
     for command in "".join(text for kind, text in blocks if kind == "sh").splitlines():
@@ -63,6 +64,11 @@ def check(directory: Path, found: dict[str, str]) -> None:
     assert "flowlet" in found["weft summary results/own --ranks"]
     figures = {path.suffix for path in (directory / "results" / "own" / "figures").iterdir()}
     assert figures == {".pdf", ".png"}
+    (table,) = (text for kind, text in BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text()) if kind == "text")
+    printed = [line.rstrip() for line in found["weft run protocols.toml --baseline tcp"].splitlines()]
+    assert table in "\n".join([*printed, ""])
+    report = (directory / "results" / "study" / "report.html").read_text()
+    assert report.count("% lower than with ecmp (95 % interval:") >= 1, "the findings at the top of the report"
     assert (directory / "tail.pdf").read_bytes().startswith(b"%PDF")
 
 
