@@ -99,6 +99,11 @@ class Runs:
         return str(self._index.get("version", "unknown"))
 
     @property
+    def warnings(self) -> list[str]:
+        """Warnings of comparisons between points; those of a run are in its summary."""
+        return [str(text) for text in self._index.get("warnings") or ()]
+
+    @property
     def fingerprint(self) -> str:
         """An identity that all results of a scenario and version share, whatever their seeds and baseline."""
         return json.dumps([self._index.get(key) for key in ("scenario_sha", "version", "inputs", "emulated")])

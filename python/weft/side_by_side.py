@@ -57,6 +57,10 @@ class _Several(Results):
         super().__init__(next(iter(parts.values())).path)
 
     @property
+    def warnings(self) -> list[str]:
+        return list(dict.fromkeys(text for part in self._parts.values() for text in part.warnings))
+
+    @property
     def where(self) -> str:
         return ", ".join(str(part.path) for part in self._parts.values())
 

@@ -57,6 +57,29 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def protocols(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scenario in which the seeds change nothing and a connection per message hides the protocols."""
+    one_path = ALL_REDUCE.replace("spines = 2", "spines = 1").replace("repeats = 2", "repeats = 1")
+    swept = one_path.replace('"scheme.name" = ["ecmp", "spray"]', '"transport.protocol" = ["tcp", "roce"]')
+    file = tmp_path_factory.mktemp("protocols") / "protocols.toml"
+    file.write_text(swept)
+    return file
+
+
+def test_a_comparison_of_protocols_on_new_connections_is_warned_of_everywhere(weft, protocols):
+    out, text = protocols.parent / "out", "`tcp` and `roce` are compared with a new connection for each message"
+    for done in (weft("check", protocols), weft("run", protocols, "-o", out), weft("summary", out)):
+        assert done.exit_code == 0
+        assert " ".join(done.stderr.split()).count(text) == 1
+    page = report(Results(out), protocols.parent / "report.html").read_text()
+    assert text in page and "connections = &quot;persistent&quot;" in page
+    kept = weft("check", protocols, "--set", "traffic.0.connections=persistent")
+    assert text in " ".join(kept.stderr.split()), "the other collective still opens connections"
+    both = ("--set", "traffic.0.connections=persistent", "--set", "traffic.1.connections=per-message")
+    assert text not in " ".join(weft("check", protocols, *both).stderr.split())
+
+
 def test_every_round_has_its_completion_time_and_its_ratio_to_the_bound(directory):
     run = Results(directory).finished[0]
     summary = json.loads((run.path / "summary.json").read_text())

@@ -127,6 +127,21 @@ impl Node {
         }
     }
 
+    /// The value as JSON with the keys of tables in their order, which a [`serde_json::Value`] does not keep.
+    pub(crate) fn to_ordered_json(&self) -> String {
+        match &self.value {
+            Value::List(list) => {
+                format!("[{}]", list.iter().map(Self::to_ordered_json).collect::<Vec<_>>().join(","))
+            }
+            Value::Table(Table(entries)) => {
+                let key = |entry: &Entry| serde_json::Value::from(entry.key.as_str());
+                let member = |entry: &Entry| format!("{}:{}", key(entry), entry.node.to_ordered_json());
+                format!("{{{}}}", entries.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+            _ => self.to_json().to_string(),
+        }
+    }
+
     /// The value without its position.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.value {

@@ -207,6 +207,7 @@ fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origi
         "sets": scenario.sets(),
         "inputs": inputs,
         "baseline": scenario.baseline(),
+        "warnings": scenario.comparisons(),
         "runs": runs,
     });
     origin.enter(&mut sweep);

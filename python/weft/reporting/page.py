@@ -255,7 +255,8 @@ def _header(content: Content) -> str:
         for f in findings(content.summary, content.collectives)
     )
     nothing = "" if items else no_finding(content.summary)
-    texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
+    of_runs = [text for summary in content.summaries for text in summary.get("warnings", [])]
+    texts = list(dict.fromkeys([*results.warnings, *of_runs]))
     reasons = content.summary.unsteady()
     texts = [*(text for text in texts if not any(text in reason for reason in reasons)), *reasons]
     warnings = "".join(f"<p>{escape(text)}</p>" for text in texts)

@@ -57,8 +57,7 @@ impl Scenario {
         let mut seen = HashSet::new();
         let mut warnings: Vec<String> =
             found.into_values().flatten().filter(|warning| seen.insert(warning.clone())).collect();
-        let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
-        warnings.extend(warnings::of_cold_starts(settings));
+        warnings.extend_from_slice(self.comparisons());
         Ok(warnings)
     }
 

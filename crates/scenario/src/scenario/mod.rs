@@ -45,6 +45,8 @@ pub struct Scenario {
     /// The congestion controllers of modules that it runs.
     controllers: Vec<&'static ControllerInfo>,
     files: BTreeSet<String>,
+    /// Warnings of comparisons between points.
+    comparisons: Vec<String>,
 }
 
 impl Scenario {
@@ -76,6 +78,12 @@ impl Scenario {
     /// All `--set` changes.
     pub fn given(&self) -> &[String] {
         &self.given
+    }
+
+    /// All keys with their values in the order of the file, the `--set` changes applied, as JSON.
+    pub fn content(&self) -> String {
+        let table = read(self.text(), "", &self.given, &mut Sources::default(), &Problems::default());
+        Node { value: Value::Table(table), span: Span::default() }.to_ordered_json()
     }
 
     /// The scheme that summaries compare others with.
@@ -125,6 +133,11 @@ impl Scenario {
     /// The files that it names at any point of its sweep, as written there.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
+    }
+
+    /// Warnings of comparisons between its points: no run alone has them.
+    pub fn comparisons(&self) -> &[String] {
+        &self.comparisons
     }
 
     /// Everything that the run `point` needs. `loader` returns the bytes of the files that the scenario

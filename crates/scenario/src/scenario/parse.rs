@@ -19,6 +19,7 @@ use crate::source::{Sources, Span};
 use crate::sweep::{self, VARIANT};
 use crate::tree::{Table, Value};
 use crate::variant;
+use crate::warnings::{ColdStarts, Transports};
 
 /// Maximum number of runs of a scenario.
 const MAX_RUNS: usize = 1_000_000;
@@ -161,17 +162,22 @@ impl Scenario {
             schemes,
             controllers: Vec::new(),
             files: BTreeSet::new(),
+            comparisons: Vec::new(),
         };
         scenario.table = table;
         if sweep_is_good {
             let (mut files, mut controllers) = (BTreeSet::new(), Vec::new());
+            let (mut starts, mut transports) = (ColdStarts::default(), Transports::default());
             for settings in scenario.combinations.iter().filter_map(|of| scenario.settings(of, problems)) {
                 files.extend(settings.files());
+                starts.add(&settings);
+                transports.add(&settings);
                 controllers.extend(
                     settings.transport.protocol.controller().filter(|info| !controllers.contains(info)),
                 );
             }
             (scenario.files, scenario.controllers) = (files, controllers);
+            scenario.comparisons = starts.warning().into_iter().chain(transports.warning()).collect();
         }
         if problems.is_empty() {
             let numbered = scenario.combinations.iter().enumerate();

@@ -141,6 +141,14 @@ impl GroupSettings {
         self.connections_span
     }
 
+    /// The collective, if it opens a connection for each message because `connections` is not given.
+    pub(crate) const fn opening(&self) -> Option<&Collective> {
+        match (&self.source, self.connections_span) {
+            (Source::Collective(collective, _), None) => Some(collective),
+            _ => None,
+        }
+    }
+
     /// The file with its flows or their sizes.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.source {

@@ -4,16 +4,30 @@ use weft_switching::over;
 
 use crate::settings::Settings;
 
-/// Warns of a comparison in which only some schemes resolve addresses before the first packet of a flow.
-pub(crate) fn of_cold_starts(settings: impl Iterator<Item = Settings>) -> Option<String> {
-    let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
-    let resolves =
-        |settings: &Settings| settings.descriptor.explores.is_some() && over::resolves(&settings.scheme);
-    let resolving = cold.iter().find(|settings| resolves(settings))?.descriptor;
-    let other = cold.iter().find(|settings| !resolves(settings))?.descriptor;
-    Some(format!(
-        "`{}` resolves an address before the first packet of a flow, `{}` does not: set run.warm = true to compare \
-         their paths alone, or set run.warm = false to keep the cold start and silence this warning",
-        resolving.name, other.name
-    ))
+/// The schemes whose runs may start cold: one that resolves addresses before the first packet of a flow, one that does not.
+#[derive(Default)]
+pub(crate) struct ColdStarts {
+    resolving: Option<&'static str>,
+    other: Option<&'static str>,
+}
+
+impl ColdStarts {
+    /// Adds a point of the scenario.
+    pub(crate) fn add(&mut self, settings: &Settings) {
+        if settings.run.start_is_given {
+            return;
+        }
+        let resolves = settings.descriptor.explores.is_some() && over::resolves(&settings.scheme);
+        let kind = if resolves { &mut self.resolving } else { &mut self.other };
+        kind.get_or_insert(settings.descriptor.name);
+    }
+
+    /// Warns of a comparison in which only some schemes resolve addresses.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let (resolving, other) = (self.resolving?, self.other?);
+        Some(format!(
+            "`{resolving}` resolves an address before the first packet of a flow, `{other}` does not: set run.warm = true to \
+             compare their paths alone, or set run.warm = false to keep the cold start and silence this warning"
+        ))
+    }
 }

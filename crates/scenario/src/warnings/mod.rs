@@ -9,6 +9,7 @@ use weft_transport::{Config, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
 mod cold_start;
+mod connections;
 mod keys;
 mod marks;
 mod more;
@@ -21,7 +22,8 @@ use crate::change::Event;
 use crate::full_frame::full_frame;
 use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
-pub(crate) use cold_start::of_cold_starts;
+pub(crate) use cold_start::ColdStarts;
+pub(crate) use connections::Transports;
 use more::and_more;
 
 /// Warnings of one kind that are given in full.

@@ -1,6 +1,7 @@
 //! Scenario files from outside: error messages, sweeps, exports, the schema.
 
 mod bad_input;
+mod comparisons;
 mod controllers;
 mod defaults;
 mod events;
