@@ -72,7 +72,7 @@ def _cell(row: Row, metric: Metric) -> str:
     value = row.estimates[metric.key]
     if value is None:
         return quantity.MISSING
-    number, half = quantity.parts(metric.kind, value.mean, value.half)
+    number, half = quantity.parts(metric.kind, value.mean, value.plus_minus)
     parts = [escape(number + (FEW if row.few(metric) else ""))]
     if half:
         parts.append(dim(half))

@@ -20,6 +20,11 @@ SIGNIFICANT = "*"
 """Follows a difference that is significant after `corrected`."""
 LEFT_OUT = "†"
 """Follows a difference if flows without an end are left out of it."""
+FIXED = "No interval and no test where all seeds gave the same value."
+"""The note on a table with such values; `ALL_FIXED` if it has no others."""
+ALL_FIXED = (
+    "The seeds change nothing: all gave the same values, so there is no interval and no test, and one is enough."
+)
 FEW = "‡"
 """Follows a quantile of few flows; see `weft.metrics.Metric.least`."""
 
@@ -33,7 +38,7 @@ class Difference:
     ratio: Estimate | None
     """Geometric mean of own value over the baseline's; None of shares, or unless all values are positive."""
     p: float | None = None
-    """The p-value of `change`; None with one seed."""
+    """The p-value of `change`; None with one seed, and if all seeds gave the same change other than zero."""
     adjusted: float | None = None
     """The p-value, adjusted for the number of differences; None before `corrected`."""
     unfinished: tuple[float, float] = (0, 0)
@@ -46,14 +51,14 @@ class Difference:
 
     @property
     def significant(self) -> bool | None:
-        """Whether there is a difference, after `corrected` for the whole family; None with one seed."""
+        """Whether there is a difference, after `corrected` for the whole family; None without a p-value."""
         found = self.p if self.adjusted is None else self.adjusted
         return None if found is None else found < 1 - CONFIDENCE
 
     @property
     def vague(self) -> bool:
         """Whether the 95 % interval contains "no difference", even without a correction."""
-        return self.change.low is not None and not self.change.excludes_zero
+        return self.change.ends[0] is not None and not self.change.excludes_zero
 
     def verdict(self, better: int) -> str:
         """``good`` or ``bad`` if the difference is significant, else empty; `better` as in `Metric`.
@@ -74,8 +79,8 @@ class Difference:
         return text + (LEFT_OUT if any(self.unfinished) else "")
 
     def interval(self, kind: str) -> str:
-        """The 95 % interval, e.g. ``−20.1 % to −3.4 %``; empty with one seed."""
-        low, high = self.change.low, self.change.high
+        """The 95 % interval, e.g. ``−20.1 % to −3.4 %``; empty with one seed, and if all seeds gave the same value."""
+        low, high = self.change.ends
         if low is None or high is None:
             return ""
         return f"{self._spelled(low, kind)} to {self._spelled(high, kind)}"
@@ -103,10 +108,11 @@ def difference(
     if absolute is None:
         return None
     pairs = paired_values(own, baseline)
-    if has_ratio(kind) and all(a > 0 and b > 0 for a, b in pairs):
-        p = p_value(math.log(a / b) for a, b in pairs)
-        return Difference(absolute, paired_ratio(own, baseline), p, unfinished=unfinished)
-    return Difference(absolute, None, p_value(a - b for a, b in pairs), unfinished=unfinished)
+    is_ratio = has_ratio(kind) and all(a > 0 and b > 0 for a, b in pairs)
+    found = Difference(absolute, paired_ratio(own, baseline) if is_ratio else None, unfinished=unfinished)
+    if found.change.is_fixed and found.change.mean != 0:
+        return found
+    return replace(found, p=p_value(math.log(a / b) if is_ratio else a - b for a, b in pairs))
 
 
 def has_ratio(kind: str) -> bool:

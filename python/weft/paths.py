@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
+from .difference import FIXED, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .one_run import Run
 from .runs import Runs
 from .statistics import Estimate, estimate
@@ -261,8 +261,10 @@ def note(rows: Sequence[Row], baseline: str | None) -> str:
     text = f"Signed: difference from {baseline}, same seed."
     if any(one.vague for one in found):
         text += f" {NOT_SIGNIFICANT}: the 95 % interval contains zero."
-    if any(one.adjusted is not None for one in found):
+    if any(one.adjusted is not None and not one.change.is_fixed for one in found):
         text += f" {SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point."
+    if any(one.change.is_fixed for one in found):
+        text += f" {FIXED}"
     if any(any(one.unfinished) for one in found):
         text += f" {LEFT_OUT}: seeds in which one side left rounds unfinished are left out."
     return text

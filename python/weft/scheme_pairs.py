@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from . import comparing_all
-from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected
+from .difference import FEW, FIXED, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected
 from .grouped_runs import GroupedRuns
 from .labels import column
 from .matched_differences import Shared, differences, shared
@@ -86,6 +86,7 @@ class PairTable:
             f"{LEFT_OUT}: flows did not finish; the side with more of them is never called the better one.": any(
                 any(one.unfinished) for one in found
             ),
+            FIXED: any(one.change.is_fixed for one in found),
             f"{FEW}: of few flows (fewer compared in a run than {least}).": bool(few),
             f"{comparing_all.FEW}: {comparing_all.few_seeds(fewest, self.family)}": fewest < comparing_all.FEW_SEEDS,
         }

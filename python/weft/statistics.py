@@ -35,9 +35,25 @@ class Estimate:
         """The half-width of the interval, or None."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether several seeds all gave this value: they say nothing about the spread, as one seed."""
+        return self.n > 1 and self.low == self.high
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of the interval as tables show it: None with one seed, and if all seeds gave the same value."""
+        return (None, None) if self.is_fixed else (self.low, self.high)
+
+    @property
+    def plus_minus(self) -> float | None:
+        """The half-width of the interval as tables show it; None as `ends`."""
+        return None if self.is_fixed else self.half
+
     def as_dict(self) -> dict[str, float | None]:
-        """The estimate as plain data for JSON."""
-        return {"mean": self.mean, "low": self.low, "high": self.high}
+        """The estimate as plain data for JSON, with `ends`."""
+        low, high = self.ends
+        return {"mean": self.mean, "low": low, "high": high}
 
     @property
     def excludes_zero(self) -> bool:
@@ -70,6 +86,8 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
         return None
     if n == 1:
         return Estimate(data[0], None, None, 1)
+    if min(data) == max(data):
+        return Estimate(data[0], data[0], data[0], n)
     mean, deviation = _moments(data)
     half = deviation * half_width(n, confidence)
     return Estimate(mean, mean - half, mean + half, n)

@@ -13,7 +13,7 @@ def note(summary: Summary) -> str:
         several = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(max(seeds))
         over = "the runs of a seed, then over " if summary.several_runs else ""
         note = f"One value per run, averaged over {over}{several} seeds."
-        note += " ±: half-width of the 95 % confidence interval (Student t)."
+        note += "" if summary.is_fixed else " ±: half-width of the 95 % confidence interval (Student t)."
     if summary.several_runs:
         note += " Runs without flows of the group do not count."
     if any(row.differences for row in summary.rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
+from .difference import ALL_FIXED, FEW, FIXED, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
 from .labels import column
 from .matched_differences import Shared
 from .metrics import METRIC_KEYS, METRICS, Metric
@@ -72,6 +72,19 @@ class Summary:
         most = max((row.least for row in self.rows), default=0)
         return [metric for metric in METRICS if not metric.rare or most >= metric.least]
 
+    @property
+    def _known(self) -> list[Estimate]:
+        """The means and differences that are shown."""
+        rows = [row for row in self.rows if row.mark is None]
+        means = [row.estimates[metric.key] for row in rows for metric in self.metrics]
+        changes = [one.change for row in rows for one in row.differences.values() if one]
+        return [one for one in [*means, *changes] if one is not None]
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all of several seeds gave the same values."""
+        return bool(self._known) and all(one.is_fixed for one in self._known)
+
     def signs(self) -> list[str]:
         """The meaning of each sign after a number of the table, one sentence each."""
         found = [one for row in self.rows for one in row.differences.values() if one]
@@ -84,11 +97,12 @@ class Summary:
         each = {
             f"{NOT_SIGNIFICANT}: the 95 % interval contains zero.": any(one.vague for one in found),
             f"{SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point (up to"
-            f" {self.family}); without {SIGNIFICANT}, it may be chance.": self.family > 0,
+            f" {self.family}); without {SIGNIFICANT}, it may be chance.": self.family > 0 and not self.is_fixed,
             f"{LEFT_OUT}: {counted}; the side with more unfinished flows is never called the better one. Unfinished:"
             " the scheme's/the baseline's.": any(any(one.unfinished) for one in found),
             f"{FEW}: of so few flows that it lies between their two largest values (fewer finished in a run than"
             f" {', '.join(f'{least} for {title}' for title, least in few.items())}).": bool(few),
+            ALL_FIXED if self.is_fixed else FIXED: any(one.is_fixed for one in self._known),
         }
         return [text for text, shown in each.items() if shown]
 

@@ -80,6 +80,20 @@ def test_a_comparison_of_protocols_on_new_connections_is_warned_of_everywhere(we
     assert text not in " ".join(weft("check", protocols, *both).stderr.split())
 
 
+def test_seeds_that_change_nothing_have_no_intervals(weft, protocols):
+    out = protocols.parent / "fixed"
+    Scenario.from_file(protocols).run(out, jobs=1)
+    shown = " ".join(weft("summary", out, "--baseline", "tcp").output.split())
+    assert "The seeds change nothing: all gave the same values" in shown
+    assert "±" not in shown and "*" not in shown and "n.s." not in shown
+    found = json.loads(weft("summary", out, "--baseline", "tcp", "--json").stdout)
+    changed = [row["metrics"]["mean_fct_s"] for row in found["rows"] if "roce" in row["scheme"]]
+    assert changed and all(one["low"] is None and one["ratio"]["low"] is None and one["p"] is None for one in changed)
+    page = report(Results(out), protocols.parent / "fixed.html", baseline="tcp").read_text()
+    assert "The seeds change nothing, so there is no confidence interval." in page
+    assert "95 % interval: " not in page
+
+
 def test_every_round_has_its_completion_time_and_its_ratio_to_the_bound(directory):
     run = Results(directory).finished[0]
     summary = json.loads((run.path / "summary.json").read_text())

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from weft.difference import difference
+from weft.difference import corrected, difference
 from weft.samples import Estimates, ecdf, quantile, slope
 from weft.statistics import Estimate, estimate, paired_difference, paired_ratio, relative_difference
 
@@ -54,6 +54,26 @@ def test_one_seed_has_a_mean_and_no_interval():
     assert estimate([4.0]) == Estimate(4.0, None, None, 1)
     assert estimate([4.0]).half is None
     assert not estimate([4.0]).excludes_zero
+
+
+def test_equal_values_of_several_seeds_have_no_interval_to_show():
+    got = estimate([0.1, 0.1, 0.1])
+    assert (got.mean, got.low, got.high, got.half) == (0.1, 0.1, 0.1, 0)
+    assert got.is_fixed
+    assert got.ends == (None, None) and got.plus_minus is None
+    assert got.as_dict() == {"mean": 0.1, "low": None, "high": None}
+    assert not estimate([0.1]).is_fixed
+    varied = estimate([1.0, 2.0])
+    assert not varied.is_fixed and varied.ends == (varied.low, varied.high)
+
+
+@pytest.mark.parametrize(("own", "text", "p"), [(0.602, "−39.8 %", None), (1.0, "0.0 %", 1.0), (0.0, "−1.00 s", None)])
+def test_the_same_difference_of_all_seeds_has_neither_interval_nor_star(own, text, p):
+    rows = [{"fct": difference({1: own, 2: own, 3: own}, {1: 1.0, 2: 1.0, 3: 1.0})}]
+    assert corrected(rows) == (0 if p is None else 1)
+    found = rows[0]["fct"]
+    assert (found.text("s"), found.interval("s"), found.p) == (text, "", p)
+    assert not found.significant and not found.vague and found.verdict(-1) == ""
 
 
 def test_what_was_not_measured_is_left_out():
@@ -118,7 +138,7 @@ def test_counts_that_are_zero_in_some_run_are_compared_by_their_difference():
     assert drops.ratio is None
     assert drops.text("count") == "+12.3"
     assert drops.interval("count") == "+10.9 to +13.8"
-    assert difference({1: 0.0, 2: 0.0}, {1: 0.0, 2: 0.0}).text("count") == "n.s."
+    assert difference({1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}).text("count") == "n.s."
     assert difference({1: None}, {1: 1.0}) is None
 
 

@@ -159,7 +159,7 @@ def _value(value: Estimate | None, kind: str, sign: str = "") -> Text:
     """A mean with a sign after it, and half its interval on the line below."""
     if value is None:
         return Text(quantity.MISSING, style="dim")
-    number, half = quantity.parts(kind, value.mean, value.half)
+    number, half = quantity.parts(kind, value.mean, value.plus_minus)
     text = Text(number + sign)
     if half:
         text.append(f"\n{half}", style="dim")

@@ -100,6 +100,8 @@ class Figure:
 
 def interval_note(content: Content, begin: str = "Vertical lines:") -> str:
     """A caption's explanation of the intervals."""
+    if content.summary.is_fixed:
+        return "The seeds change nothing, so there is no confidence interval."
     if len(content.results.seeds) > 1:
         return f"{begin} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
     return "With one seed there is no confidence interval."

@@ -135,7 +135,7 @@ def _raw(value: Estimate | None) -> str:
 def _estimate(value: Estimate | None, kind: str, sign: str = "") -> str:
     if value is None:
         return quantity.MISSING
-    number, half = quantity.parts(kind, value.mean, value.half)
+    number, half = quantity.parts(kind, value.mean, value.plus_minus)
     return f"<b>{number}{sign}</b>" + (f"<small>{half}</small>" if half else "")
 
 
