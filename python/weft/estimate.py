@@ -22,10 +22,10 @@ _OF_PYTHON = 60e6
 """Bytes of memory that the process takes besides its runs."""
 _TRIAL = 1.0
 """Seconds of each trial."""
-_FEW_HOPS = 2e7
-"""Packet-hops up to which a sweep is short on any machine, so that no trial is needed."""
+_LITTLE_WORK = 2e7
+"""Packet-hops and samples up to which a sweep is short on any machine, so that no trial is needed."""
 _USUAL_RATE = 2e6
-"""Packet-hops per second where there is no trial."""
+"""Packet-hops and samples per second where there is no trial."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def estimate(
         ScenarioError: The scenario is not valid.
     """
     sets = [*scenario.sets, *([f"run.seeds={list(seeds)}"] if seeds is not None else [])]
-    least = 0.0 if always_measured else _FEW_HOPS
+    least = 0.0 if always_measured else _LITTLE_WORK
     text, name, directory, _ = scenario.source
     found: dict[str, Any] = json.loads(_weft.estimate(text, name, directory, sets, least, _TRIAL))
     sizes = [one["size"] for one in found["sizes"]]
@@ -90,15 +90,17 @@ def estimate(
     runs = max(found["runs"] - done, 0)
     cores = os.cpu_count() or 1
     parallel = max(min(jobs or cores, runs), 1)
-    hops = sum(one["packet_hops"] for one in trials)
-    per_hop = sum(one["seconds"] for one in trials) / hops if hops else 1 / _USUAL_RATE
-    setup = _mean([one["setup_seconds"] for one in trials]) + _mean([one["plan_seconds"] for one in found["sizes"]])
-    each = _mean([one["packet_hops"] for one in sizes]) * per_hop + setup
+    hops, samples = (_mean([one[key] for one in sizes]) for key in ("packet_hops", "samples"))
+    tried = sum(one["packet_hops"] for one in trials)
+    # The trials write samples, too.
+    per_hop = sum(one["seconds"] for one in trials) / tried if tried else 0.0
+    seconds = hops * per_hop if tried else (hops + samples) / _USUAL_RATE
+    seconds += _mean([one["setup_seconds"] for one in trials]) + _mean([one["plan_seconds"] for one in found["sizes"]])
     memory = max([one["memory_bytes"] for one in sizes + trials], default=0.0)
     return Estimate(
         runs=runs,
         parallel=parallel,
-        seconds=each * max(runs / min(parallel, cores), min(runs, 1)),
+        seconds=seconds * max(runs / min(parallel, cores), min(runs, 1)),
         is_measured=bool(trials),
         memory_bytes=_OF_PYTHON + memory * parallel,
         disk_bytes=_mean([one["disk_bytes"] for one in sizes]) * runs,

@@ -22,7 +22,7 @@ pub fn estimate(
     name: &str,
     base_dir: &str,
     sets: Vec<String>,
-    least_hops: f64,
+    least_work: f64,
     seconds: f64,
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
@@ -39,10 +39,10 @@ pub fn estimate(
                 scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())?;
             plans.push((Size::of(&plan), started.elapsed().as_secs_f64(), point));
         }
-        let hops: f64 = plans.iter().map(|(size, _, _)| size.packet_hops * share).sum();
+        let work: f64 = plans.iter().map(|(size, _, _)| (size.packet_hops + size.samples) * share).sum();
         let step = each(MOST_TRIALS, plans.len());
         let mut trials = Vec::new();
-        if hops >= least_hops {
+        if work >= least_work {
             for (size, _, point) in plans.iter().step_by(step) {
                 let plan =
                     scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())?;

@@ -2,6 +2,7 @@
 //! their numbers of rows, and the rate and memory of the first moments of the run on this machine.
 
 use std::collections::VecDeque;
+use std::env;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use weft_units::{Duration as Span, NodeId, Time};
 
 use crate::engine::Progress;
 use crate::memory::Memory;
-use crate::record::Unrecorded;
+use crate::results::ResultWriter;
 use crate::run::{run_with, sampled_links};
 
 /// The most flows whose paths are measured.
@@ -29,8 +30,10 @@ const WITH_ANSWERS: f64 = 1.7;
 const TO_CONNECT: f64 = 5.0;
 /// Bytes of results for each flow.
 const FLOW_ON_DISK: u64 = 45;
-/// Bytes of results for each sample of a link.
-const SAMPLE_ON_DISK: u64 = 15;
+/// Bytes of results for each sample: measured, 1.8 with many samples between two packets.
+const SAMPLE_ON_DISK: f64 = 2.0;
+/// Bytes of results more for a sample whose value is a new one.
+const VALUE_ON_DISK: f64 = 13.0;
 /// Bytes of results for each link.
 const LINK_ON_DISK: u64 = 430;
 /// Bytes of results of any run.
@@ -47,6 +50,8 @@ const TICK: Duration = Duration::from_millis(2);
 pub struct Size {
     /// Packet-hops.
     pub packet_hops: f64,
+    /// Samples of links, classes and active flows: measured, one takes about as long as a packet-hop.
+    pub samples: f64,
     /// Bytes of its results on disk.
     pub disk_bytes: u64,
     /// Bytes of memory.
@@ -59,12 +64,14 @@ impl Size {
         let (fabric, flows) = (&plan.fabric, &plan.traffic.flows);
         let (links, number) = (fabric.links().len() as u64, flows.len() as u64);
         let end = end(plan).min(plan.run.limit);
-        let samples =
-            (end.ps() / plan.measure.interval.ps()).saturating_mul(sampled_links(fabric).len() as u64);
+        let sampled = sampled_links(fabric).len() + plan.traffic.classes.len() + 1;
+        let samples = (end.ps() / plan.measure.interval.ps()) as f64 * sampled as f64;
+        let packet_hops = packets(plan) * path_length(plan);
+        let in_series = samples * SAMPLE_ON_DISK + samples.min(packet_hops) * VALUE_ON_DISK;
         Self {
-            packet_hops: packets(plan) * path_length(plan),
-            disk_bytes: (number * FLOW_ON_DISK + links * LINK_ON_DISK + RUN_ON_DISK)
-                .saturating_add(samples.saturating_mul(SAMPLE_ON_DISK)),
+            packet_hops,
+            samples,
+            disk_bytes: number * FLOW_ON_DISK + links * LINK_ON_DISK + RUN_ON_DISK + in_series as u64,
             memory_bytes: number * FLOW_IN_MEMORY + links * LINK_IN_MEMORY,
         }
     }
@@ -161,13 +168,17 @@ pub struct Trial {
     pub memory_bytes: u64,
 }
 
-/// Carries out the first moments of a run: `seconds` of wall-clock time after its first packet, on one thread. `None` if
-/// the scheme or the congestion controller is one of a plugin.
+/// Carries out the first moments of a run: `seconds` of wall-clock time after its first packet, on one thread, with its
+/// results in a temporary directory. `None` if the scheme or the congestion controller is one of a plugin, or nothing can be
+/// written.
 pub fn trial(plan: &Plan, seconds: f64) -> Option<Trial> {
     let (progress, before) = (Progress::default(), Memory::mark());
     let started = Instant::now();
     thread::scope(|scope| {
-        let run = scope.spawn(|| run_with(plan, 1, &progress, &mut Unrecorded));
+        let run = scope.spawn(|| {
+            let mut results = ResultWriter::create(&env::temp_dir().join("weft-trial"), plan).ok()?;
+            run_with(plan, 1, &progress, &mut results).ok()
+        });
         let mut setup = None;
         while !run.is_finished() {
             thread::sleep(TICK);
@@ -180,7 +191,7 @@ pub fn trial(plan: &Plan, seconds: f64) -> Option<Trial> {
         }
         let elapsed = started.elapsed();
         progress.stop.store(true, Ordering::Relaxed);
-        let report = run.join().ok()?.ok()?;
+        let report = run.join().ok()??;
         let setup = setup.unwrap_or_default();
         Some(Trial {
             packet_hops: report.counters.packet_hops,
