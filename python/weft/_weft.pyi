@@ -20,19 +20,21 @@ def check(text: str, name: str, base_dir: str, sets: list[str]) -> str:
     """Read a scenario and expand its sweep.
 
     Returns:
-        JSON ``{"name", "description", "baseline", "points": [{"id", "label", "overrides", "seed"}], "warnings"}``.
+        JSON ``{"name", "description", "baseline", "points": [{"id", "label", "overrides", "seed"}], "warnings",
+        "content"}``, the content as JSON with changes applied.
 
     Raises `ScenarioError` if the scenario is not valid.
     """
 
-def estimate(text: str, name: str, base_dir: str, sets: list[str], least_hops: float, seconds: float) -> str:
-    """Size up to eight points of a sweep and, if the whole sweep has `least_hops` packet-hops, try three of them.
+def estimate(text: str, name: str, base_dir: str, sets: list[str], least_work: float, seconds: float) -> str:
+    """Size up to eight points of a sweep and, if these have `least_work` packet-hops and samples, try three of them.
 
-    A trial simulates the first moments of a run, `seconds` of wall-clock time, without results. Plugins have none.
+    A trial simulates the first moments of a run, `seconds` of wall-clock time. Plugins have none.
 
     Returns:
         JSON ``{"runs", "sizes": [{"size": SIZE, "plan_seconds"}], "trials": [{"size": SIZE, "trial": {"packet_hops",
-        "seconds", "setup_seconds", "memory_bytes"}}]}`` with SIZE ``{"packet_hops", "disk_bytes", "memory_bytes"}``.
+        "seconds", "setup_seconds", "memory_bytes"}}]}`` with SIZE ``{"packet_hops", "samples", "disk_bytes",
+        "memory_bytes"}``.
 
     Raises `ScenarioError` if the scenario is not valid.
     """

@@ -1,69 +1,98 @@
-"""`weft run --quick`: a scenario with a tenth of its time or flows, for a first look."""
+"""`weft run --quick`: a scenario with a tenth of its time, flows or bytes, for a first look."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from . import toml_text
+from .labels import plural
 from .scenario import Scenario
 
-SHARE = 10
-"""The part of the time and the flows that is left out of ten: a quick run has one of these."""
+TENTH = 0.1
+"""The part of the time, the flows and the bytes of collectives that a quick run has."""
 MOST_SEEDS = 2
 """The most seeds of a quick run."""
 MARK = "quick"
 """What names and directories of quick runs end with."""
 _QUANTITY = re.compile(r"\s*([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)\s*([^0-9.\s].*)")
 _TIMES = ("run.duration", "run.limit", "measure.interval", "measure.window")
+_WHOLE = ("flow_list", "trace")
+"""The keys of traffic that stays as it is."""
 
 
-def quick(scenario: Scenario) -> Scenario:
-    """The scenario with a tenth of its duration, its flows or the bytes of its collectives.
+class Quick(NamedTuple):
+    """A quick scenario."""
 
-    Times of events, sampling and the measurement window shrink as well. Lists of flows and traces stay whole. The name
-    says that it is quick, so results are never taken for those of the whole scenario.
+    scenario: Scenario
+    changes: str
+    """The work that it leaves out, in words."""
+
+
+def quick(scenario: Scenario, seeds: Sequence[int] | None = None) -> Quick:
+    """The scenario with a tenth of its duration, its flows or the data of its collectives, and few seeds.
+
+    Times of events, sampling and the measurement window shrink as well. Lists of flows and traces stay whole. Its text
+    has all changes, so that a result directory has the scenario that was run; its name says that it is quick, so that
+    results are never taken for those of the whole scenario.
+
+    Args:
+        scenario: The whole scenario.
+        seeds: The seeds; default its first `MOST_SEEDS`.
 
     Raises:
         ScenarioError: The scenario is not valid.
     """
-    # Only quick runs need it, and every run imports this module.
-    import tomllib
-
-    scenario.check()
-    content = tomllib.loads(scenario.text)
-    for change in scenario.sets:
-        key, _, text = change.partition("=")
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text.strip()
-        _put(content, key.strip().split("."), value)
-    content.setdefault("run", {}).setdefault("duration", "1 s")
-    name = f"{content.get('name') or scenario.stem} ({MARK})"
-    sets = [f"{key}={toml_text.value(value, key)}" for key, value in _shrunk(content)]
-    return scenario.with_sets([*sets, f"name={toml_text.value(name)}"])
+    content = scenario.content()
+    run = content.setdefault("run", {})
+    run.setdefault("duration", "1 s")
+    run["seeds"] = list(seeds or list(dict.fromkeys(point.seed for point in scenario.points()))[:MOST_SEEDS])
+    told = []
+    for place, table, key, share in list(_shrinking(content)):
+        table[key] = _part(table[key], share)
+        if place.startswith(("run.duration", "traffic")) and not place.endswith(".start"):
+            told.append(f"{place} = {toml_text.value(table[key])}")
+    content = {"name": f"{content.get('name') or scenario.stem} ({MARK})", **_without(content, "name")}
+    whole = [name for name in _WHOLE if any(name in group for _, group in _tables(content, "traffic"))]
+    rest = "".join(f"; a {name.replace('_', ' ').replace('flow list', 'list of flows')} stays whole" for name in whole)
+    changes = f"{', '.join(told)}, {plural(len(run['seeds']), 'seed')}{rest}"
+    return Quick(replace(scenario, text=toml_text.document(content), sets=()), changes)
 
 
-def _shrunk(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The keys to set, with their values."""
-    swept = content.get("sweep", {})
-    for key in _TIMES:
-        section, _, name = key.partition(".")
-        if key in swept:
-            yield f'sweep."{key}"', [_tenth(value) for value in swept[key]]
+def _shrinking(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str, float]]:
+    """The keys that shrink: where each is, its table, its name there, and the share that stays."""
+    swept = dict(_swept(content.get("sweep", {})))
+    for place in _TIMES:
+        section, _, name = place.partition(".")
+        if place in swept:
+            yield place, *swept[place], TENTH
         elif name in content.get(section, {}):
-            yield key, _tenth(content[section][name])
+            yield place, content[section], name, TENTH
     for place, event in _tables(content, "event"):
         if "at" in event:
-            yield f"{place}.at", _tenth(event["at"])
+            yield f"{place}.at", event, "at", TENTH
     for place, group in _tables(content, "traffic"):
-        for name in ("start", "flows"):
+        shares = {"start": TENTH, "flows": TENTH} | (_of_collective(group) if "collective" in group else {})
+        for name, share in shares.items():
             if name in group and f"{place}.{name}" not in swept:
-                yield f"{place}.{name}", _tenth(group[name])
-        repeats = group.get("repeats", 1)
-        if "collective" in group and f"{place}.bytes" not in swept:
-            shrinks = "repeats" if isinstance(repeats, int) and repeats >= SHARE else "bytes"
-            yield f"{place}.{shrinks}", _tenth(group.get(shrinks))
+                yield f"{place}.{name}", group, name, share
+
+
+def _of_collective(group: dict[str, Any]) -> dict[str, float]:
+    """The shares of a collective's repeats and bytes: a tenth of both together."""
+    repeats = group.get("repeats", 1)
+    if not isinstance(repeats, int) or repeats * TENTH >= 1:
+        return {"repeats": TENTH}
+    return {"repeats": 1 / repeats, "bytes": TENTH * repeats}
+
+
+def _swept(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, tuple[dict[str, Any], str]]]:
+    """The swept keys, each with the table that has its values, and its name there."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _swept(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", (table, name)
 
 
 def _tables(content: dict[str, Any], section: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -75,36 +104,17 @@ def _tables(content: dict[str, Any], section: str) -> Iterator[tuple[str, dict[s
         yield section, found
 
 
-def _tenth(value: Any) -> Any:
-    """A tenth of a number, of a quantity with its unit, or of each in a list; numbers of flows stay above 0."""
+def _part(value: Any, share: float) -> Any:
+    """A share of a number, of a quantity with its unit, or of each in a list; numbers of flows stay above 0."""
     if isinstance(value, list):
-        return [_tenth(one) for one in value]
+        return [_part(one, share) for one in value]
     if isinstance(value, int):
-        return max(value // SHARE, 1) if value else value
+        return max(int(value * share + 1e-9), 1) if value else value
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value
-    return f"{float(found[1].replace('_', '')) / SHARE:.12g} {found[2]}"
+    return f"{float(found[1].replace('_', '')) * share:.12g} {found[2]}"
 
 
-def _put(content: Any, path: list[str], value: Any) -> None:
-    """Set the key that a path names in the content of a scenario; the engine has checked it."""
-    first, *rest = path
-    if first == "sweep":
-        content.setdefault("sweep", {})[".".join(rest).strip('"')] = value
-    elif isinstance(content, list):
-        at = (
-            int(first)
-            if first.isdigit()
-            else next((at for at, one in enumerate(content) if one.get("class") == first), 0)
-        )
-        rest = rest if first.isdigit() or len(content) > 1 else path
-        if rest:
-            _put(content[at], rest, value)
-        else:
-            content[at] = value
-    elif rest:
-        content.get("sweep", {}).pop(".".join(path), None)
-        _put(content.setdefault(first, {}), rest, value)
-    else:
-        content[first] = value
+def _without(table: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != key}

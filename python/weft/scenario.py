@@ -155,6 +155,15 @@ class Scenario:
         value = self._checked()["baseline"]
         return None if value is None else str(value)
 
+    def content(self) -> dict[str, Any]:
+        """All keys with their values, the changes applied.
+
+        Raises:
+            ScenarioError: The scenario is not valid.
+        """
+        found: dict[str, Any] = json.loads(self._checked()["content"])
+        return found
+
     def _checked(self) -> dict[str, Any]:
         """The engine's check of the scenario."""
         answer: dict[str, Any] = json.loads(_weft.check(*self.source))

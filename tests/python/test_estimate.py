@@ -31,11 +31,14 @@ name = "ecmp"
 UDP = TINY.replace("[scheme]", '[transport]\nprotocol = "udp"\n\n[scheme]').replace("5 ms", "50 ms")
 INCAST = TINY.replace("load = 0.3", "load = 0.3\npairs = { incast = { fan_in = 3 } }").replace("5 ms", "50 ms")
 MANY = TINY.replace('"30 kB"', '"2 kB"').replace("5 ms", "50 ms")
+SAMPLES = TINY.replace("[sweep]", '[measure]\ninterval = "500 ns"\n\n[sweep]')
 ROCE = UDP.replace("udp", "roce").replace('["ecmp", "spray"]', '["ecmp", "wcmp"]')
 
 
 @pytest.mark.parametrize(
-    "text", [TINY, COLLECTIVE, UDP, INCAST, MANY, ROCE], ids=["tiny", "ring", "udp", "incast", "many", "roce"]
+    "text",
+    [TINY, COLLECTIVE, UDP, INCAST, MANY, ROCE, SAMPLES],
+    ids=["tiny", "ring", "udp", "incast", "many", "roce", "samples"],
 )
 def test_estimates_of_work_and_disk_are_within_a_factor_of_two(text, tmp_path):
     scenario = Scenario.from_text(text)
@@ -59,6 +62,17 @@ def test_a_trial_measures_the_rate_of_this_machine():
     found = estimate(Scenario.from_text(TINY), jobs=1, always_measured=True)
     assert found.is_measured and 0 < found.seconds < 60
     assert not estimate(Scenario.from_text(TINY)).is_measured
+
+
+def test_samples_take_time_and_are_a_reason_for_a_trial():
+    dense = Scenario.from_text(TINY).with_sets(['measure.interval="20 ns"'])
+    # In 5 ms, of 12 links from switches, three classes and the number of active flows.
+    samples = 250_000 * 16
+    assert _raw(dense)["sizes"][0]["size"]["samples"] == pytest.approx(samples, rel=0.1)
+    found = estimate(dense, jobs=1)
+    assert not found.is_measured and found.seconds > 0.9 * 4 * samples / 2e6
+    most = estimate(Scenario.from_text(TINY).with_sets(['measure.interval="1 ns"']), jobs=1)
+    assert most.is_measured and most.seconds > 10
 
 
 def test_runs_that_are_done_cost_nothing():
@@ -121,12 +135,12 @@ def test_a_quick_run_is_a_tenth_in_its_own_directory(weft, tiny, monkeypatch):
     monkeypatch.chdir(tiny.parent)
     result = weft("run", tiny, "--quick", "--set", 'event=[{at="1 ms", fail="l0-s0"}]')
     assert result.exit_code == 0, result.output
-    assert "A quick run: a tenth" in result.stderr
+    assert 'A quick run, for a first look: run.duration = "0.5 ms", 2 seeds.' in " ".join(result.stderr.split())
     assert [path.name for path in Path("results").iterdir()] == ["tiny-quick"]
     index = json.loads(Path("results/tiny-quick/sweep.json").read_text())
     assert index["name"] == "tiny (quick)" and len(index["runs"]) == 4
     summary = json.loads(next(Path("results/tiny-quick/runs").glob("*/summary.json")).read_text())
-    assert "0.5 ms" in json.dumps(index) + json.dumps(summary)
+    assert (summary["duration_ps"], summary["events"][0]["at_ps"]) == (500_000_000, 100_000_000)
     assert "do not publish its numbers" in weft("summary", "results/tiny-quick").stderr
 
 
@@ -141,18 +155,48 @@ def test_quick_and_whole_runs_never_share_a_directory(weft, tiny, tmp_path):
 
 def test_everything_that_takes_time_shrinks():
     text = TINY.replace("load = 0.3", "load = 0.3\nflows = 50").replace(
-        "[sweep]", '[measure]\nwindow = ["1 ms", "4 ms"]\n\n[sweep]\n"run.duration" = ["5 ms", "1.5 s"]'
+        "[sweep]", '[measure]\nwindow = ["1 ms", "4 ms"]\n\n[sweep]\nrun.duration = ["5 ms", "1.5 s"]'
     )
-    scenario = quick.quick(Scenario.from_text(text, "a.toml").with_sets(['run.limit="20 s"']))
-    sets = dict(change.split("=", 1) for change in scenario.sets[1:])
-    assert sets == {
-        'sweep."run.duration"': '["0.5 ms", "0.15 s"]',
-        "run.limit": '"2 s"',
-        "measure.window": '["0.1 ms", "0.4 ms"]',
-        "traffic.flows": "5",
-        "name": '"tiny (quick)"',
-    }
-    assert 'traffic.bytes="0.4 MB"' in quick.quick(Scenario.from_text(COLLECTIVE)).sets
-    assert 'run.duration="0.1 s"' in quick.quick(Scenario.from_text(COLLECTIVE)).sets
+    whole = Scenario.from_text(text, "a.toml").with_sets(['run.limit="20 s"', "run.seeds=[4, 5, 6]"])
+    content = quick.quick(whole).scenario.content()
+    assert content["sweep"] == {"run": {"duration": ["0.5 ms", "0.15 s"]}, "scheme.name": ["ecmp", "spray"]}
+    assert content["run"] == {"duration": "5 ms", "seeds": [4, 5], "limit": "2 s"}
+    assert content["measure"]["window"] == ["0.1 ms", "0.4 ms"]
+    assert (content["traffic"]["flows"], content["name"]) == (5, "tiny (quick)")
+    assert quick.quick(whole, [9]).scenario.content()["run"]["seeds"] == [9]
     with pytest.raises(ScenarioError, match="laod"):
         quick.quick(Scenario.from_text(TINY.replace("load", "laod")))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "expected"), [(1, (1, "0.4 MB")), (3, (1, "1.2 MB")), (40, (4, "4 MB"))], ids=["1", "3", "40"]
+)
+def test_a_quick_collective_has_a_tenth_of_the_data(repeats, expected):
+    short = quick.quick(Scenario.from_text(COLLECTIVE).with_sets([f"traffic.repeats={repeats}"]))
+    traffic = short.scenario.content()["traffic"]
+    assert (traffic["repeats"], traffic["bytes"]) == expected
+    assert short.scenario.content()["run"]["duration"] == "0.1 s"
+    told = "repeats = 4" if repeats == 40 else f'bytes = "{expected[1]}"'
+    assert f"traffic.{told}" in short.changes
+
+
+def test_a_quick_run_says_what_stays_whole():
+    flows = 'flow_list = [{ src = "h0", dst = "h2", bytes = "1 kB" }]'
+    text = TINY.replace('sizes = { fixed = "30 kB" }\nload = 0.3', flows)
+    assert quick.quick(Scenario.from_text(text)).changes.endswith("2 seeds; a list of flows stays whole")
+
+
+def test_the_directory_of_a_quick_run_has_the_scenario_that_was_run(weft, tiny, tmp_path):
+    out = tmp_path / "out"
+    changed = ("--set", "traffic.load=0.2", "--set", 'scheme.name="spray"')
+    assert weft("run", tiny, "-o", out, "-q", "--quick", "--seeds", "1", *changed).exit_code == 0
+    stored = Scenario.from_file(out / "scenario.toml")
+    assert stored.content()["traffic"]["load"] == 0.2
+    assert [point.label for point in stored.points()] == ["spray"]
+    again = weft("run", out / "scenario.toml", "-o", out)
+    assert again.exit_code == 0, again.output
+    assert len(json.loads((out / "sweep.json").read_text())["runs"]) == 1
+    runs = list((out / "runs").iterdir())
+    shutil.rmtree(runs[0])
+    assert weft("run", out / "scenario.toml", "-o", out, "-q").exit_code == 0
+    assert list((out / "runs").iterdir()) == runs

@@ -24,6 +24,7 @@ pub fn check(py: Python<'_>, text: &str, name: &str, base_dir: &str, sets: Vec<S
         "baseline": scenario.baseline(),
         "points": scenario.points(),
         "warnings": warnings,
+        "content": scenario.content(),
     });
     Ok(answer.to_string())
 }

@@ -20,17 +20,17 @@ def refuse_full_disk(cost: Estimate, folder: Path) -> None:
     if cost.disk_bytes <= _UNCERTAIN * free:
         shell.warn(f"{message}: if it becomes full, finished runs are kept")
         return
-    hint = "-o DIR on another disk, fewer --seeds, a longer measure.interval, or --quick for a tenth of it"
+    hint = "-o DIR on another disk, fewer --seeds, a longer measure.interval, or --quick for a part of it"
     raise shell.fail(message, hint)
 
 
 def tell(cost: Estimate, *, is_quick: bool) -> None:
     """Print the cost if it is notable, and a warning if the memory is too small."""
     if cost.is_notable:
-        shorter = "" if is_quick else "; --quick runs a tenth of it"
+        shorter = "" if is_quick else "; --quick runs a part of it"
         shell.say(f"This takes {cost}{shorter}.")
     free = available_memory()
     if free is not None and cost.memory_bytes > free:
         needed, there = quantity.rough_size(cost.memory_bytes), quantity.rough_size(free)
-        fewer = "run fewer at a time (--jobs 1), or --quick" if cost.parallel > 1 else "--quick runs a tenth of it"
+        fewer = "run fewer at a time (--jobs 1), or --quick" if cost.parallel > 1 else "--quick runs a part of it"
         shell.warn(f"about {needed} of memory are needed, and {there} are available: {fewer}")

@@ -70,7 +70,9 @@ def run(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run a tenth of the duration or flows with one or two seeds, into results/NAME-quick."
+            "--quick",
+            help="Run a tenth of the duration, the flows or the bytes of collectives with one or two seeds, into "
+            "results/NAME-quick. Lists of flows and traces stay whole.",
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
@@ -102,9 +104,10 @@ def run(
     if baseline is not None:
         plan = _compared(plan, baseline)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
+    changes = ""
     if quick:
-        plan = shortened.quick(plan)
-        numbers = numbers or list(dict.fromkeys(point.seed for point in plan.points()))[: shortened.MOST_SEEDS]
+        plan, changes = shortened.quick(plan, numbers)
+        numbers = None
     folder = out if out is not None else Path("results") / f"{scenario.stem}{f'-{shortened.MARK}' if quick else ''}"
     refuse_file(folder)
     points, warnings = plan.check()
@@ -116,7 +119,7 @@ def run(
     with connected(dask, threads) as cluster, shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
         tracker.total = len(points) if numbers is None else 0
         # The engine may still refuse the directory or the captures: first of all it checks them.
-        begin = _Beginning(feed, lambda: _announce(warnings, points, expected, is_quick=quick, quiet=quiet))
+        begin = _Beginning(feed, lambda: _announce(warnings, points, expected, changes=changes, quiet=quiet))
         try:
             outcome = plan.execute(
                 folder,
@@ -176,14 +179,14 @@ class _Beginning:
             self._announce = None
 
 
-def _announce(warnings: list[str], points: list[Point], expected: Estimate, *, is_quick: bool, quiet: bool) -> None:
-    """Print the warnings, and what the runs will cost."""
+def _announce(warnings: list[str], points: list[Point], expected: Estimate, *, changes: str, quiet: bool) -> None:
+    """Print the warnings, the `changes` of a quick run, and what the runs will cost."""
     warn_of(warnings, points)
     if quiet:
         return
-    if is_quick:
-        shell.say("A quick run: a tenth of the duration or flows, for a first look.")
-    cost.tell(expected, is_quick=is_quick)
+    if changes:
+        shell.say(f"A quick run, for a first look: {escape(changes)}.")
+    cost.tell(expected, is_quick=bool(changes))
 
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:

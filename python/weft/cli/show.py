@@ -260,7 +260,7 @@ _WARNED = 5
 def warn_of_runs(results: Runs, said: Collection[str] = ()) -> None:
     """Print that runs are quick, and their warnings, such as of a deadlock, but not those `said` before."""
     if results.name.endswith(f"({quick.MARK})"):
-        shell.warn(f"{results.where} has a quick run, a tenth of the scenario: do not publish its numbers")
+        shell.warn(f"{results.where} has a quick run, a part of the scenario: do not publish its numbers")
     for text in results.warnings:
         if text not in said:
             shell.warn(visible(text))
