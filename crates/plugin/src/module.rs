@@ -99,8 +99,7 @@ fn carry_out<B: Content>(
     };
     let failed = |why: String| (why, false);
     let scenario = scenario::<B>(&request.scenario).map_err(failed)?;
-    let point = scenario.points().iter().find(|point| point.id == request.point);
-    let point = point.ok_or_else(|| failed(format!("the module finds no run `{}`", request.point)))?;
+    let point = scenario.point(&request.point).map_err(failed)?;
     let plan = scenario.plan(point, &load).map_err(|wrong| failed(wrong.to_string()))?;
     let target = Path::new(&request.target);
     let report = B::write(&plan, target, scenario.text(), request.threads, progress);

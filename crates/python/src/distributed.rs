@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::{Value, json};
-use weft_scenario::{Point, Scenario, sha256};
+use weft_scenario::{Scenario, sha256};
 use weft_sim::origin::Origin;
 use weft_sim::results::FILES;
 use weft_sim::single::run_point;
@@ -81,7 +81,7 @@ impl SweepDirectory {
     }
 
     fn begin(&self, point_id: &str) -> PyResult<String> {
-        let point = point_of(&self.scenario, point_id)?;
+        let point = self.scenario.point(point_id).map_err(ScenarioError::new_err)?;
         self.with(|directory| match directory.begin(point) {
             Ok(path) => Ok(path.to_string_lossy().into_owned()),
             Err(error) => Err(PyOSError::new_err(error.to_string())),
@@ -89,7 +89,7 @@ impl SweepDirectory {
     }
 
     fn complete(&self, point_id: &str, temporary: PathBuf) -> PyResult<()> {
-        let point = point_of(&self.scenario, point_id)?;
+        let point = self.scenario.point(point_id).map_err(ScenarioError::new_err)?;
         self.with(|directory| {
             directory.complete(point, &temporary).map_err(|error| PyOSError::new_err(error.to_string()))
         })
@@ -127,7 +127,7 @@ impl Runs {
         threads: usize,
         progress: Py<PyAny>,
     ) -> PyResult<Option<String>> {
-        let point = point_of(&self.scenario, point_id)?;
+        let point = self.scenario.point(point_id).map_err(ScenarioError::new_err)?;
         let mut raised = None;
         let outcome = py.detach(|| {
             let load = |file: &str| {
@@ -164,9 +164,4 @@ impl Runs {
         };
         Ok(Some(answer.to_string()))
     }
-}
-
-fn point_of<'a>(scenario: &'a Scenario, id: &str) -> PyResult<&'a Point> {
-    let point = scenario.points().iter().find(|point| point.id == id);
-    point.ok_or_else(|| ScenarioError::new_err(format!("the scenario has no run `{id}`")))
 }

@@ -43,9 +43,7 @@ pub fn write_emulated(
     observed: &str,
 ) -> PyResult<()> {
     let scenario = scenario(text, name, &sets)?;
-    let point = scenario.points().iter().find(|point| point.id == point_id);
-    let point =
-        point.ok_or_else(|| ScenarioError::new_err(format!("the scenario has no run `{point_id}`")))?;
+    let point = scenario.point(point_id).map_err(ScenarioError::new_err)?;
     py.detach(|| {
         let load = |path: &str| load(base_dir, path);
         let directory = Directory::open(&scenario, Path::new(out_dir), &load, Origin::Emulated)?;

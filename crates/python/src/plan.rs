@@ -47,7 +47,5 @@ pub fn routes(
 
 /// The plan of the point `id`.
 pub fn plan_of(scenario: &Scenario, id: &str, base_dir: &str) -> Result<Plan, String> {
-    let point = scenario.points().iter().find(|point| point.id == id);
-    let point = point.ok_or_else(|| format!("the scenario has no run `{id}`: `check` lists the ids"))?;
-    scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())
+    scenario.plan(scenario.point(id)?, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())
 }

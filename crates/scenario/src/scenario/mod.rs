@@ -120,6 +120,18 @@ impl Scenario {
         &self.points
     }
 
+    /// The run with this id.
+    ///
+    /// # Errors
+    /// A message: there is no such run.
+    pub fn point(&self, id: &str) -> Result<&Point, String> {
+        let found = self.points.iter().find(|point| point.id == id);
+        found.ok_or_else(|| match self.points.first() {
+            Some(first) => format!("the scenario has no run `{id}`: its first run is `{}`", first.id),
+            None => "the scenario has no runs".to_owned(),
+        })
+    }
+
     /// The congestion controllers of modules that it runs.
     pub fn controllers(&self) -> &[&'static ControllerInfo] {
         &self.controllers

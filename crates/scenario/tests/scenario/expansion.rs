@@ -97,6 +97,19 @@ fn a_set_key_is_as_if_written_and_is_swept_no_longer() {
 }
 
 #[test]
+fn a_run_is_found_by_its_id() {
+    let scenario = scenario("", &["run.seeds=3"]);
+    for point in scenario.points() {
+        assert_eq!(scenario.point(&point.id).unwrap().seed, point.seed);
+    }
+    let first = &scenario.points()[0].id;
+    assert_eq!(
+        scenario.point("none").unwrap_err(),
+        format!("the scenario has no run `none`: its first run is `{first}`")
+    );
+}
+
+#[test]
 fn a_parameter_of_one_swept_scheme_is_no_error_of_another() {
     let more = "[sweep]\n\"scheme.name\" = [\"spanning_tree\", \"spray\"]\n";
     let scenario = scenario(more, &["scheme.ageing=10 s"]);
