@@ -3,20 +3,25 @@
 CAUSES: dict[str, tuple[str, str]] = {
     "queueing": ("#b84a00", "#ff9a52"),
     "transmission": ("#0b6aa8", "#62b2f0"),
-    "handshake": ("#1f7690", "#7fd0e6"),
-    "address resolution": ("#626b76", "#a9b3be"),
-    "host's link": ("#a3457f", "#f09bcf"),
+    "handshake": ("#00798c", "#5fd3e8"),
+    "address resolution": ("#6b4226", "#c9a083"),
+    "host's link": ("#b0307f", "#f591d0"),
     "rate limit": ("#856900", "#e6c24a"),
-    "delayed acknowledgement": ("#007255", "#4fd0a0"),
-    "held by a switch": ("#6a4fb3", "#b39df2"),
-    "loss recovery": ("#c2334d", "#ff8095"),
-    "timeout": ("#8f1d2c", "#f2677a"),
-    "unfinished": ("#3f4852", "#cfd6dd"),
-    "others": ("#626b76", "#a9b3be"),
+    "delayed acknowledgement": ("#006b4a", "#3fc795"),
+    "held by a switch": ("#7436b8", "#bd95f7"),
+    "loss recovery": ("#d42a45", "#ff7a8c"),
+    "timeout": ("#8c1526", "#e2495f"),
+    "unfinished": ("#3a3f9e", "#8088f5"),
+    "others": ("#66707b", "#9aa5b1"),
 }
+MARKED = ("#478300", "#a5dd4a")
+"""Packets that a queue marked. Other packets are drawn in the colour of text, lost and repeated ones in that of loss
+recovery: shapes tell them apart."""
 
 
 def style_sheet() -> str:
-    """The colours as properties `--cause-0`, `--cause-1` ... in the order of `CAUSES`."""
-    each = (f"--cause-{at}: light-dark({light}, {dark});" for at, (light, dark) in enumerate(CAUSES.values()))
+    """The colours as properties `--cause-0`, `--cause-1` ... in the order of `CAUSES`, `--loss` and `--marked`."""
+    colours = {f"cause-{at}": colour for at, colour in enumerate(CAUSES.values())}
+    colours |= {"loss": CAUSES["loss recovery"], "marked": MARKED}
+    each = (f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in colours.items())
     return f":root {{ {' '.join(each)} }}\n"

@@ -34,6 +34,26 @@ class Cause:
     seconds: float
     share: float
     """Of the flow's time, from 0 to 1."""
+    lost: str | None = None
+    """The type of the packet whose loss it is due to, such as ``data`` or ``SYN+ACK``."""
+    direction: str | None = None
+    """Of the packets that waited at the link or were lost: ``forward`` to the destination, or ``back``."""
+
+    @property
+    def text(self) -> str:
+        """The name, with the lost packet."""
+        return f"{self.name}, {self.lost} lost" if self.lost else self.name
+
+    @property
+    def note(self) -> str:
+        """The lost packet, and whether the packets were on their way back; may be empty."""
+        back = "on the way back" if self.link and self.direction == "back" else ""
+        return " ".join(filter(None, (f"{self.lost} lost" if self.lost else "", back)))
+
+    @property
+    def place(self) -> str:
+        """The link and, if the packets were on their way back to the source, that; empty if it is due to no link."""
+        return on_the_way(self.link or "", self.direction)
 
 
 @dataclass(frozen=True)
@@ -76,7 +96,8 @@ class Explanation:
         """The causes with their links, the one with the longest time first."""
         total = self.seconds or 1.0
         return [
-            Cause(one["cause"], one["link"], one["ps"] / 1e12, one["ps"] / 1e12 / total) for one in self.data["sums"]
+            Cause(one["cause"], one["link"], one["ps"] / 1e12, one["ps"] / 1e12 / total, one["lost"], one["direction"])
+            for one in self.data["sums"]
         ]
 
     @property
@@ -86,9 +107,18 @@ class Explanation:
         return None if found is None else (str(found["link"]), found["ps"] / 1e12)
 
     def frame(self) -> pl.DataFrame:
-        """The causes as a frame: `cause`, `link`, `time_s`, `share`."""
-        rows = [(cause.name, cause.link, cause.seconds, cause.share) for cause in self.causes]
-        schema = {"cause": pl.String, "link": pl.String, "time_s": pl.Float64, "share": pl.Float64}
+        """The causes as a frame: `cause`, `lost`, `link`, `direction`, `time_s`, `share`."""
+        rows = [
+            (cause.name, cause.lost, cause.link, cause.direction, cause.seconds, cause.share) for cause in self.causes
+        ]
+        schema = {
+            "cause": pl.String,
+            "lost": pl.String,
+            "link": pl.String,
+            "direction": pl.String,
+            "time_s": pl.Float64,
+            "share": pl.Float64,
+        }
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def sentence(self) -> str:
@@ -100,8 +130,14 @@ class Explanation:
         text += " of the flow's time."
         if self.blame and self.blame[0] != first.link and self.blame[1] > self.seconds / 100:
             link, seconds = self.blame
-            text += f" Of all links, {link} cost most: {quantity.seconds(seconds)}."
+            place = on_the_way(link, self.data["blame"]["direction"])
+            text += f" Of all links, {place} cost most: {quantity.seconds(seconds)}."
         return text
+
+
+def on_the_way(link: str, direction: str | None) -> str:
+    """A link and, if its packets were on their way back to the source, that."""
+    return f"{link} on the way back" if link and direction == "back" else link
 
 
 _PHRASES = {
@@ -119,8 +155,9 @@ def _phrase(cause: Cause) -> str:
     """The cause as the subject of a sentence."""
     text = _PHRASES.get(cause.name, cause.name[:1].upper() + cause.name[1:])
     if cause.name in ("timeout", "loss recovery"):
-        return f"{text} after losses" + (f" at {cause.link}" if cause.link else "")
-    return f"{text} at {cause.link}" if cause.link else text
+        after = f"{text} after a loss of {cause.lost}" if cause.lost else f"{text} without a loss"
+        return f"{after} at {cause.place}" if cause.place else after
+    return f"{text} at {cause.place}" if cause.place else text
 
 
 def source(results: Runs, scenario: str | Path | None = None) -> tuple[str, str, str, list[str]]:

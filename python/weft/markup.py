@@ -11,6 +11,7 @@ import json
 import re
 import zlib
 from typing import Any
+from urllib.parse import quote
 
 from .labels import visible
 
@@ -21,6 +22,11 @@ _ENDS = re.compile("<(/?script|!--)", re.IGNORECASE)
 def escape(text: object) -> str:
     """Text for an element or an attribute of HTML or SVG."""
     return html.escape(visible(str(text)))
+
+
+def link(file: str, text: str) -> str:
+    """A link to a file beside the page."""
+    return f'<a href="{quote(file)}">{escape(text)}</a>'
 
 
 def data_block(ident: str, data: Any) -> str:

@@ -47,11 +47,12 @@ def test_the_slowest_flows_of_each_scheme_have_the_causes_that_why_finds(loaded)
     shown = found["flows"][f"{run}/{flow}"]
     own = next(one for one in loaded.finished if one.id == run)
     one = loaded.why(flow, scheme="ecmp", seed=own.seed, at={"traffic.load": 0.3})
-    assert shown[0] == [one.causes[0].name, one.causes[0].link, round(one.causes[0].share, 4)]
+    first = one.causes[0]
+    assert shown[0] == [first.name, first.link, round(first.share, 4), first.note]
     assert {name.split("/")[0] for name in found["flows"]} == {run.id for run in loaded.finished}
     for of_flow in found["flows"].values():
-        assert sum(share for *_, share in of_flow) == pytest.approx(1, abs=0.01)
-        assert all(share >= 0.001 for *_, share in of_flow) and len(of_flow) <= 7
+        assert sum(one[2] for one in of_flow) == pytest.approx(1, abs=0.01)
+        assert all(one[2] >= 0.001 for one in of_flow) and len(of_flow) <= 7
 
 
 def test_runs_are_repeated_within_the_budget_or_if_asked_for(loaded, monkeypatch):
@@ -127,7 +128,7 @@ def test_a_row_leads_to_the_link_to_blame_and_to_the_time_line(browser, own, wef
     shown.wait_for_selector("#slowest .why-bar")
     row = shown.locator("#slowest tbody tr").first
     assert row.locator("td").nth(1).inner_text() == str(flow)
-    cause, link, _ = why_of((own / "report.html").read_text())["flows"][f"{run}/{flow}"][0]
+    cause, link, *_ = why_of((own / "report.html").read_text())["flows"][f"{run}/{flow}"][0]
     assert row.locator(".why-text").inner_text().startswith(f"{cause} {link} ")
     assert row.locator(".why-bar").get_attribute("aria-label").startswith(f"{cause} {link} ")
     row.locator(".why-text button").first.click()

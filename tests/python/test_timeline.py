@@ -6,16 +6,35 @@ import base64
 import json
 import re
 import zlib
+from itertools import combinations
 
 import pytest
 
 from chromium import opened
+from colours import contrast, difference
 from test_explore import SCENARIO
+from test_palette import PAPER, SHEET
 from test_why import LOADED
 from weft import Results, Scenario
+from weft.cause_style import CAUSES, MARKED
+from weft.explanation import explain
 from weft.timeline import Course, write
 from weft.timeline.course import MOST_PACKETS
 
+OPEN = """
+[traffic]
+collective = "ring-all-reduce"
+bytes = "2 MB"
+repeats = 2
+connections = "persistent"
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "200 ms"
+"""
+"""Messages on connections that stay open."""
 PROTOCOLS = {
     "udp": 'protocol = "udp"\nrate = "200 Mbps"',
     "roce": 'protocol = "roce"',
@@ -69,10 +88,10 @@ def test_the_page_has_packets_window_and_causes_of_every_scheme(loaded, file):
     assert [one["label"] for one in courses] == ["ecmp", "spray"]
     flow = loaded.flows(measured=False).filter(seed=1, traffic_load=0.9, flow=slowest(loaded))
     for one, end in zip(courses, flow["fct_ps"], strict=True):
-        assert one["end"] == end == sum(ps for _, _, ps in one["sums"]) == one["parts"][-1][1]
+        assert one["end"] == end == sum(ps for *_, ps in one["sums"]) == one["parts"][-1][1]
         assert one["all"] == len(one["packets"]["sent"]) > 100
         assert one["bytes"] and max(one["packets"]["next"]) > flow["bytes"][0]
-        assert max(one["window"][1]) > 10_000
+        assert max(one["window"][1]) > 10_000 and min(one["window"][1]) > 0
         times, values = one["flight"]
         assert times == sorted(times) and 10_000 < max(values) <= flow["bytes"][0]
         assert values[-1] < 3000
@@ -104,10 +123,11 @@ def test_a_drag_zooms_and_the_buttons_and_keys_change_the_view(page, file):
 def test_tooltips_name_the_cause_the_packet_and_the_window(page, file):
     course = courses_of(file.read_text())[0]
     box = [page.locator("#lanes canvas").nth(at).bounding_box() for at in range(3)]
-    start, end, cause, link = max(course["parts"], key=lambda part: part[1] - part[0])
+    start, end, cause, lost, place = max(course["parts"], key=lambda part: part[1] - part[0])
     x = 62 + (start + end) / 2 / course["end"] * (box[0]["width"] - 74)
     page.locator("#lanes canvas").nth(0).hover(position={"x": x, "y": 15})
-    assert page.locator("#tip").inner_text().startswith(f"{cause}{' at ' + link if link else ''}: ")
+    name = f"{cause}, {lost} lost" if lost else cause
+    assert page.locator("#tip").inner_text().startswith(f"{name}{' at ' + place if place else ''}: ")
     page.locator("#lanes canvas").nth(2).hover(position={"x": box[2]["width"] - 14, "y": 40})
     assert re.search(r"window: .*B\nin flight: .*B", page.locator("#tip").inner_text())
     spot = page.locator("#lanes canvas").nth(1)
@@ -126,8 +146,33 @@ def test_another_scheme_is_shown_with_its_own_causes(page, file):
     page.locator("[data-course='1']").click()
     assert visible(page) == (0, second["end"])
     assert page.locator("#sums tbody tr").count() == len(second["sums"])
-    assert page.locator("#sums tbody td").first.inner_text() == second["sums"][0][0]
+    cause, lost, *_ = second["sums"][0]
+    assert page.locator("#sums tbody td").first.inner_text() == (f"{cause}, {lost} lost" if lost else cause)
     assert first["end"] != second["end"]
+
+
+def test_causes_have_a_legend_beside_the_bar(page, file):
+    first, second = courses_of(file.read_text())
+    for at, course in enumerate((first, second)):
+        if at:
+            page.locator(f"[data-course='{at}']").click()
+        shown = page.locator("#cause-marks span").all_inner_texts()
+        assert sorted(shown) == sorted({part[2] for part in course["parts"]})
+        for text, mark in zip(shown, page.locator("#cause-marks i").all(), strict=True):
+            drawn = mark.evaluate("mark => getComputedStyle(mark).backgroundColor")
+            assert difference(drawn, CAUSES[text][0]) < 1
+    lanes, legend = page.locator("#lanes canvas"), page.locator("#cause-marks").bounding_box()
+    assert lanes.nth(0).bounding_box()["y"] < legend["y"] < lanes.nth(1).bounding_box()["y"]
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_every_colour_has_one_meaning(mode):
+    ink = re.search(r"--ink: light-dark\((#\w+), (#\w+)\)", SHEET).groups()
+    colours = [colour[mode] for colour in (*CAUSES.values(), MARKED, ink)]
+    assert min(difference(one, other) for one, other in combinations(colours, 2)) >= 10
+    assert min(contrast(colour, PAPER[mode]) for colour in colours) >= 3
+    on = re.search(r"--on-accent: light-dark\((#\w+), (#\w+)\)", SHEET).groups()[mode]
+    assert min(contrast(colour[mode], on) for colour in CAUSES.values()) >= 4.5
 
 
 @pytest.mark.parametrize("width", [400, 800, 1400])
@@ -198,6 +243,17 @@ def test_the_time_line_of_a_flow_that_explores_is_an_option(weft, tmp_path):
     assert 'id="lanes"' in out.read_text() and "No animation" not in out.read_text()
 
 
+def test_a_message_on_an_open_connection_starts_with_the_window_of_that_time(tmp_path):
+    text = SCENARIO.split("[traffic]")[0] + OPEN
+    results = Scenario.from_text(text).run(tmp_path / "results")
+    flows = results.flows(measured=False).sort("start_ps")
+    last = flows.filter(flows["src"] == flows["src"][0], flows["dst"] == flows["dst"][0])["flow"][-1]
+    [one] = explain(results, results.finished[0], [last], packets=True)
+    times = [at for at, _ in one.data["windows"]]
+    assert times[0] == 0 and times == sorted(times)
+    assert one.data["windows"][0][1] > 14_600
+
+
 def made_up(count: int) -> Course:
     """A flow of packets of 1000 bytes, one every microsecond, of which every hundredth is lost and repeated later."""
     packets = []
@@ -215,15 +271,16 @@ def made_up(count: int) -> Course:
                 "a->b" if lost else None,
             ]
         )
-    part = {"from": 0, "to": count * 10**6, "cause": "transmission", "link": None}
+    plain = {"lost": None, "link": None, "direction": None}
+    part = {"from": 0, "to": count * 10**6, "cause": "transmission"} | plain
     parts = [
-        {"from": at * 10**6, "to": (at + 1) * 10**6, "cause": "queueing" if at % 2 else "transmission", "link": None}
+        {"from": at * 10**6, "to": (at + 1) * 10**6, "cause": "queueing" if at % 2 else "transmission"} | plain
         for at in range(count)
     ]
     data = {
         "flow": 1, "src": "a", "dst": "b", "sport": 1, "dport": 2, "class": "elephant", "bytes": count * 1000,
         "fct_ps": part["to"], "ideal_fct_ps": part["to"], "retransmissions": 0, "timeouts": 0, "parts": parts,
-        "sums": [{"cause": "transmission", "link": None, "ps": part["to"]}], "packets": packets,
+        "sums": [{"cause": "transmission", "ps": part["to"]} | plain], "packets": packets,
         "windows": [[at * 10**6, at] for at in range(count)],
     }  # fmt: skip
     return Course("ecmp", 1, data)

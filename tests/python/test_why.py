@@ -39,6 +39,26 @@ seeds = 2
 """
 
 
+LINE = """
+[fabric]
+kind = "spine-leaf"
+spines = 1
+leaves = 2
+hosts_per_leaf = 2
+rate = "1 Gbps"
+delay = "10 us"
+
+[scheme]
+name = "ecmp"
+
+[traffic]
+flow_list = [{ src = "h0", dst = "h2", bytes = "1 kB" }]
+
+[run]
+duration = "3 s"
+"""
+
+
 @pytest.fixture(scope="module")
 def loaded(made_once) -> Results:
     return Results(made_once("why", lambda out: Scenario.from_text(LOADED).run(out)))
@@ -64,15 +84,50 @@ def test_the_causes_of_a_flow_add_up_to_its_time_under_every_scheme(loaded, weft
 
 def test_without_a_number_the_slowest_flow_of_the_chosen_runs_is_explained(loaded, weft):
     found = json.loads(weft("why", loaded.path, "--scheme", "spray", "--json").output)
-    flows = loaded.flows().filter(pl.col("scheme") == "spray").sort("slowdown", descending=True, nulls_last=True)
-    assert (found[0]["run"], found[0]["flow"]) == flows.select("run", "flow").row(0)
+    flows = loaded.flows().sort("slowdown", descending=True, nulls_last=True)
+    assert [(one["run"], one["flow"]) for one in found] == [
+        flows.filter(pl.col("scheme") == "spray").select("run", "flow").row(0)
+    ]
+    slowest = flows.row(0, named=True)
+    of_each = json.loads(weft("why", loaded.path, "--json").output)
+    assert [one["scheme"] for one in of_each] == ["ecmp", "spray"]
+    assert {one["flow"] for one in of_each} == {slowest["flow"]}
+    runs = {run.id: run for run in loaded.finished}
+    assert {runs[one["run"]].seed for one in of_each} == {slowest["seed"]}
+    assert slowest["run"] in {one["run"] for one in of_each}
+    assert {runs[one["run"]].overrides["traffic.load"] for one in of_each} == {slowest["traffic_load"]}
+
+
+def test_the_example_of_the_page_is_its_output(weft, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "why.md").read_text()
+    scenario = re.search(r"^```toml\n(.*?)^```$", page, re.S | re.M)[1]
+    example = re.search(r"^```\n(Flow .*?)^```$", page, re.S | re.M)[1].split("...\n")
+    output = weft("why", Scenario.from_text(scenario).run(tmp_path / "mine").path).output
+    lines = [line.rstrip() for line in output.splitlines()]
+    for part in example:
+        shown = part.splitlines()
+        assert any(lines[at : at + len(shown)] == shown for at in range(len(lines))), output
+
+
+def test_a_loss_names_the_packet_and_the_way_back(weft, tmp_path):
+    for cut, lost, link, back in (
+        ("45 us", "SYN+ACK", "l1->s0", True),
+        ("5 us", "SYN", "s0->l1", False),
+        ("100 us", "data", "s0->l1", False),
+    ):
+        text = LINE + f'[[event]]\nat = "{cut}"\nfail = "s0-l1"\n[[event]]\nat = "1 ms"\nheal = "s0-l1"\n'
+        results = Scenario.from_text(text).run(tmp_path / lost)
+        place = f"{link} on the way back" if back else link
+        output = weft("why", results.path, "--flow", 0).output
+        assert re.search(rf"^timeout, {re.escape(lost)} lost +{re.escape(place)} ", output, re.M), output
+        assert f"Timeouts after a loss of {lost} at {place} took " in output
 
 
 def test_python_has_the_causes_as_a_frame(loaded):
     one = loaded.why(3, scheme="spray", seed=2, at={"traffic.load": 0.9})
     assert (one.run.scheme, one.run.seed, one.flow) == ("spray", 2, 3)
     frame = one.frame()
-    assert frame.columns == ["cause", "link", "time_s", "share"]
+    assert frame.columns == ["cause", "lost", "link", "direction", "time_s", "share"]
     assert frame["time_s"].sum() == pytest.approx(one.seconds) and frame["share"].sum() == pytest.approx(1.0)
     stored = loaded.flows(measured=False).filter(run=one.run.id, flow=3)
     assert one.slowdown == pytest.approx(stored["slowdown"][0])

@@ -106,7 +106,8 @@ pub enum TraceEvent {
         /// The number of the line.
         line: u32,
     },
-    /// The congestion window of a flow's source, after a packet or a timeout; of Multipath TCP, the sum over subflows.
+    /// The congestion window of a flow's source that can send: at its start, after a packet or a timeout; of Multipath
+    /// TCP, the sum over the open subflows.
     Window {
         /// The flow.
         flow: u32,

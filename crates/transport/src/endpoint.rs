@@ -192,10 +192,11 @@ impl Endpoint {
         }
     }
 
-    /// Congestion window, bytes; 0 before the first data.
+    /// Congestion window, bytes; before the first data, the initial one.
     #[inline]
-    pub fn cwnd(&self) -> u32 {
-        self.tx.congestion.existing().map_or(0, AnyController::window)
+    pub fn cwnd(&self, cfg: &Config) -> u32 {
+        let congestion = &self.tx.congestion;
+        congestion.existing().map_or_else(|| congestion.state(cfg).cwnd(), AnyController::window)
     }
 
     /// Slow-start threshold, bytes; `u32::MAX`: none yet.
@@ -285,8 +286,10 @@ impl Machine for Endpoint {
 
     tcp_methods!();
 
-    fn window(&self, _config: &Config) -> Option<u64> {
-        Some(self.cwnd().into())
+    fn window(&self, config: &Config) -> Option<u64> {
+        let is_open =
+            !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        is_open.then(|| self.cwnd(config).into())
     }
 
     #[inline(always)]

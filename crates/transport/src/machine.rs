@@ -68,7 +68,8 @@ pub trait Machine {
         self.delivered()
     }
 
-    /// The congestion window of the source in bytes, if the protocol has one; of Multipath TCP, the sum over subflows.
+    /// The congestion window of the source in bytes, if the protocol has one and the source can send data; of Multipath
+    /// TCP, the sum over the open subflows.
     fn window(&self, config: &Self::Config) -> Option<u64>;
 
     /// Whether this end has closed the connection, if the protocol closes connections.

@@ -1,8 +1,9 @@
 """The scenario on the command line: its file, changes to it, and its warnings."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +27,17 @@ _OTHERS = {
     ".py": "Python",
     ".html": "HTML",
 }
+
+
+def assigned(change: str) -> tuple[str, Any]:
+    """Key and value of a ``--set KEY=VALUE``: a JSON value, or else text."""
+    key, equals, text = (part.strip() for part in change.partition("="))
+    if not (key and equals and text):
+        raise shell.fail(f"--set takes KEY=VALUE, not `{change}`", "write, for instance, --set traffic.load=0.6")
+    try:
+        return key, json.loads(text)
+    except ValueError:
+        return key, text
 
 
 def read(path: Path) -> Scenario:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +17,7 @@ from ..labels import visible
 from . import shell
 from .columns import in_parts
 from .live import announced
+from .scenario_file import assigned
 from .show import ResultDir
 
 if TYPE_CHECKING:
@@ -36,10 +36,15 @@ def why(
     directory: ResultDir,
     flow: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Number of the flow in flows.parquet (default: the slowest one)."),
+        typer.Option(
+            min=0, metavar="N", help="Number of the flow in flows.parquet (default: the one with the largest slowdown)."
+        ),
     ] = None,
     scheme: Annotated[str | None, typer.Option(metavar="SCHEME", help="Only the run of this scheme.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="S", help="Seed of the run (default: the first).")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="S", help="Seed of the run (default: the first, or the slowest flow's)."),
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A swept key's value of the run; may be repeated."),
@@ -56,8 +61,7 @@ def why(
     """Explain a flow's completion time: queues, losses, timeouts, its host, and the links to blame.
 
     Simulates the run again and follows the chain of packets that led to the flow's last byte. The parts add up to the
-    completion time. With --flow, the flow is explained under every scheme. Without, the flow with the largest slowdown
-    is explained.
+    completion time. The flow is explained under every scheme, side by side.
 
     [bold]Examples[/bold]
 
@@ -74,12 +78,11 @@ def why(
     if out is not None:
         shell.refuse_directory(out)
     results = Results(directory)
-    runs = matching(results, scheme, seed, dict(map(_assigned, sets or [])))
+    runs = matching(results, scheme, seed, dict(map(assigned, sets or [])))
+    first = runs[0]
     if flow is None:
-        run, flow = _slowest(results, runs)
-        runs = [run]
-    else:
-        runs = [run for run in runs if (run.point, run.seed) == (runs[0].point, runs[0].seed)]
+        first, flow = _slowest(results, runs)
+    runs = [run for run in runs if (run.point, run.seed) == (first.point, first.seed)]
     found = []
     for run in runs:
         with announced(f"Simulating {run.label}, seed {run.seed}, again ..."):
@@ -98,16 +101,6 @@ def why(
 def _parts(one: Explanation) -> dict[str, Any]:
     """What is printed of an explanation: all but its packets and windows, which may be millions."""
     return {key: value for key, value in one.data.items() if key not in ("packets", "windows")}
-
-
-def _assigned(change: str) -> tuple[str, Any]:
-    key, equals, text = (part.strip() for part in change.partition("="))
-    if not (key and equals and text):
-        raise shell.fail(f"--set takes KEY=VALUE, not `{change}`", "write, for instance, --set traffic.load=0.6")
-    try:
-        return key, json.loads(text)
-    except ValueError:
-        return key, text
 
 
 def _slowest(results: Results, runs: Sequence[Run]) -> tuple[Run, int]:
@@ -148,7 +141,7 @@ def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
     most: dict[tuple[str, str], float] = {}
     for one in found:
         for cause in one.causes:
-            key = (cause.name, cause.link or "")
+            key = (cause.text, cause.place)
             most[key] = max(most.get(key, 0.0), cause.share)
     keys = sorted(most, key=lambda key: (-most[key], key))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -168,7 +161,7 @@ def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
 
 
 def _cell(one: Explanation, keys: Sequence[tuple[str, str]]) -> str:
-    seconds = sum(cause.seconds for cause in one.causes if (cause.name, cause.link or "") in keys)
+    seconds = sum(cause.seconds for cause in one.causes if (cause.text, cause.place) in keys)
     share = seconds / one.seconds if one.seconds else 0.0
     return f"{quantity.seconds(seconds)} {share:6.1%}" if seconds else ""
 

@@ -60,7 +60,7 @@ def causes_of(results: Results, parts: Mapping[str, bytes], *, wanted: bool | No
     if wanted is False:
         return Causes(note=f"The causes of the flows' time were not asked for. {again}")
     costs = _costs(results)
-    kept = CachedTables(results.path / FOLDER / "why", f"1 {_weft.version()}")
+    kept = CachedTables(results.path / FOLDER / "why", f"2 {_weft.version()}")
     stamps, tables = kept.load() if results.keeps else ({}, {})
     candidates = _candidates(results, parts)
     stamp_of = {run.id: _stamp(run, flows) for run, flows in candidates}
@@ -182,8 +182,10 @@ def _simulated(results: Results, work: Sequence[_Work]) -> tuple[dict[str, dict[
 
 
 def _shares(one: Explanation) -> list[list[Any]]:
-    """Cause, link and share of the flow's time, the largest first."""
-    causes: list[list[Any]] = [[cause.name, cause.link, round(cause.share, 4)] for cause in one.causes[:_SHOWN]]
+    """Cause, link, share of the flow's time and a note, the largest first."""
+    causes: list[list[Any]] = [
+        [cause.name, cause.link, round(cause.share, 4), cause.note] for cause in one.causes[:_SHOWN]
+    ]
     causes = [*causes[:1], *(cause for cause in causes[1:] if cause[2] >= _LEAST)]
     rest = sum(cause.share for cause in one.causes[len(causes) :])
-    return causes + ([["others", None, round(rest, 4)]] if rest >= _LEAST else [])
+    return causes + ([["others", None, round(rest, 4), ""]] if rest >= _LEAST else [])

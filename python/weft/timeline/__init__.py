@@ -13,7 +13,9 @@ from .page import render
 __all__ = ["Course", "write"]
 
 
-def write(courses: Sequence[Course], out: str | Path, *, name: str, note: str = "") -> Path:
+def write(
+    courses: Sequence[Course], out: str | Path, *, name: str, note: str = "", animation: str | None = None
+) -> Path:
     """Write the page of a flow under one or more schemes, and return its path.
 
     Args:
@@ -21,10 +23,11 @@ def write(courses: Sequence[Course], out: str | Path, *, name: str, note: str = 
         out: The page.
         name: The name of the scenario.
         note: A remark at the top of the page.
+        animation: The file, beside the page, that shows how the flow finds its path.
 
     Raises:
         OutputError: The page cannot be written; an existing one is left unchanged.
     """
     path = Path(out)
-    write_text(path, render(courses, name=name, note=note))
+    write_text(path, render(courses, name=name, note=note, animation=animation))
     return path

@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ..explanation import on_the_way
+
 MOST_PACKETS = 20_000
 """Packets on the page, over all runs."""
 _MOST_STEPS = 6_000
@@ -114,11 +116,16 @@ class Course:
             "all": len(self.packets),
             "packets": {name: [getattr(one, name) for one in packets] for name in Packet._fields},
             "subflows": sorted({one.subflow for one in self.packets}),
-            "parts": [[part["from"], part["to"], part["cause"], part["link"]] for part in parts],
-            "sums": [[one["cause"], one["link"], one["ps"]] for one in self.data["sums"]],
+            "parts": [[part["from"], part["to"], part["cause"], part["lost"], _place(part)] for part in parts],
+            "sums": [[one["cause"], one["lost"], _place(one), one["ps"]] for one in self.data["sums"]],
             "window": _fewer(_joined((at, size) for at, size in self.data["windows"]), _MOST_STEPS // share),
             "flight": _fewer(self.in_flight(), _MOST_STEPS // share),
         }
+
+
+def _place(part: dict[str, Any]) -> str:
+    """The link to which a part is due, with the way back."""
+    return on_the_way(part["link"] or "", part["direction"])
 
 
 def _joined(steps: Iterator[tuple[int, int]]) -> Steps:
@@ -169,5 +176,5 @@ def _merged(parts: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
         elif found and found[-1]["cause"] == "others":
             found[-1] = found[-1] | {"to": part["to"]}
         else:
-            found.append(part | {"cause": "others", "link": None})
+            found.append(part | {"cause": "others", "lost": None, "link": None, "direction": None})
     return found

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 from .. import __version__, quantity
 from ..cause_style import CAUSES, style_sheet
 from ..labels import plural
-from ..markup import data_block, escape, packed, packed_block
+from ..markup import data_block, escape, link, packed, packed_block
 from ..reporting.parts import asset, document
 from .course import MOST_PACKETS, Course
 
 _SCRIPTS = ("marks.js", "lanes.js", "timeline.js")
 """The page's scripts; each uses only those before it."""
 _PACKETS = (
-    ("data", "data sent, until it arrives"),
-    ("repeated", "data repeated"),
-    ("marked", "marked by a queue (ECN)"),
-    ("lost", "lost"),
-    ("answer", "acknowledgement"),
-    ("handshake", "handshake"),
+    ("data", "■", "data sent, until it arrives"),
+    ("repeated", "■", "data repeated"),
+    ("marked", "▲", "marked by a queue (ECN)"),
+    ("lost", "×", "lost"),
+    ("answer", "○", "acknowledgement"),
+    ("handshake", "□", "handshake, or without data"),
 )
-_LINES = (("window", "congestion window"), ("flight", "in flight"))
+"""Kind, mark and text; `packet` in ``lanes.js`` draws the same marks."""
+_LINES = (("window", "—", "congestion window"), ("flight", "╌", "in flight"))
 
 
-def render(courses: Sequence[Course], *, name: str, note: str = "") -> str:
-    """The page as HTML text."""
+def render(courses: Sequence[Course], *, name: str, note: str = "", animation: str | None = None) -> str:
+    """The page as HTML text; see `weft.timeline.write`."""
     first = courses[0].data
     title = f"Flow {first['flow']}: {first['src']} → {first['dst']}"
     failed = "(error) => { console.error(error); document.documentElement.dataset.ready = 'failed'; }"
@@ -35,7 +36,7 @@ def render(courses: Sequence[Course], *, name: str, note: str = "") -> str:
         [script],
         [
             "<noscript>This page draws with JavaScript.</noscript>",
-            _header(courses, title, name, note),
+            _header(courses, title, name, note, animation),
             f'<main id="main">{_lanes(courses)}{_causes()}</main>',
             f"<footer><div>Made by Weft {escape(__version__)}. This page works offline.</div></footer>",
             data_block("causes", list(CAUSES)),
@@ -45,7 +46,7 @@ def render(courses: Sequence[Course], *, name: str, note: str = "") -> str:
     )
 
 
-def _header(courses: Sequence[Course], title: str, name: str, note: str) -> str:
+def _header(courses: Sequence[Course], title: str, name: str, note: str, animation: str | None) -> str:
     data = courses[0].data
     what = [name, f"seed {courses[0].seed}", quantity.size(data["bytes"]), data["class"]]
     what.append(f"ports {data['sport']} to {data['dport']}")
@@ -62,7 +63,9 @@ def _header(courses: Sequence[Course], title: str, name: str, note: str) -> str:
     warnings = "".join(f"<p>{escape(text)}</p>" for text in remarks)
     return (
         f'<header class="top"><div><h1>{escape(title)}</h1><div class="meta">{escape(" · ".join(what))}</div>'
-        f'<table class="props">{rows}</table>' + (f'<div class="warn">{warnings}</div>' if warnings else "")
+        + (f"<p>{link(animation, 'Animation: how this flow finds its path')}</p>" if animation else "")
+        + f'<table class="props">{rows}</table>'
+        + (f'<div class="warn">{warnings}</div>' if warnings else "")
     ) + "</div></header>"
 
 
@@ -94,7 +97,10 @@ def _lanes(courses: Sequence[Course]) -> str:
         f'<button type="button" class="copy" id="{ident}">{text}</button>'
         for ident, text in (("closer", "Zoom in"), ("wider", "Zoom out"), ("whole", "Whole flow"), ("theme", "Dark"))
     )
-    legend = "".join(f'<span><i class="of-{kind}"></i>{text}</span>' for kind, text in (*_PACKETS, *_LINES))
+    legend = "".join(
+        f'<span><i class="of-{kind}" aria-hidden="true">{mark}</i>{text}</span>'
+        for kind, mark, text in (*_PACKETS, *_LINES)
+    )
     return (
         f'<section aria-label="Time line"><div class="head">{tabs}<label id="of-subflow" hidden>subflow '
         f'<select id="subflow"></select></label><div class="controls">{buttons}</div></div>'

@@ -26,13 +26,13 @@ mod progress;
 mod protocol;
 mod queued;
 mod reports;
-mod roce;
+pub mod roce;
 mod round_trip;
 mod shell;
 mod subflow;
 mod tcp;
 mod udp;
-mod uec;
+pub mod uec;
 mod world;
 
 use weft_switching::host::distinct_paths::PathFinder;

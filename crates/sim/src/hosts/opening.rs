@@ -100,7 +100,7 @@ impl<P: Transmission> Shell<P> {
             if end.machine.is_aborted() {
                 self.messages.abort(owner, cx.net, world);
             } else {
-                P::pump(self, place, cx);
+                self.pump(place, cx);
             }
         }
     }

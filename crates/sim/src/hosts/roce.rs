@@ -25,6 +25,8 @@ const ROCE_PORT: u16 = 4791;
 const ACKNOWLEDGE: u8 = 0x11;
 /// The opcode of a packet of an RDMA write; those of the first and the last one, with more headers, are not used.
 const WRITE_MIDDLE: u8 = 0x07;
+/// The second word of a negative acknowledgement.
+const NAK: u32 = 1;
 /// In the note of a data packet: [`Data`] asks for an acknowledgement.
 const ASKS: u32 = 1;
 /// In the note of a data packet: [`Data`] is sent again.
@@ -137,7 +139,7 @@ impl Transmission for Roce {}
 fn content_of(ack: &Ack) -> Content {
     let (kind, arrived) = match ack.kind {
         AckKind::Plain => (0, 0),
-        AckKind::Nack => (1, 0),
+        AckKind::Nack => (NAK, 0),
         AckKind::Selective(psn) => (2, psn),
     };
     Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 }
@@ -148,10 +150,15 @@ fn ack_of(content: Content) -> Ack {
     let [next, kind, arrived, is_cnp] = content.words;
     let kind = match kind {
         0 => AckKind::Plain,
-        1 => AckKind::Nack,
+        NAK => AckKind::Nack,
         _ => AckKind::Selective(arrived),
     };
     Ack { next, kind, is_cnp: is_cnp != 0 }
+}
+
+/// Whether the answer in these fields is a negative acknowledgement.
+pub const fn is_nak(segment: &Segment) -> bool {
+    segment.ack == NAK
 }
 
 /// The base transport header of RoCE, and the extended header of an acknowledgement (InfiniBand Architecture, volume 1,

@@ -13,7 +13,7 @@ use super::hosts::Hosts;
 use super::messages::{Counts, Messages};
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{ConfigOf, End, PacketOf, Protocol};
+use super::protocol::{End, PacketOf, Protocol};
 use super::reports::{report_opened, report_way};
 use super::subflow::Subflow;
 use super::world::World;
@@ -111,14 +111,18 @@ pub fn transmit<P: Protocol>(
     cx.net.send(subflow.nic, packet)
 }
 
-/// Adds the congestion window of a source to the trace, if there is one.
-#[inline(always)]
-fn trace_window<P: Protocol>(end: &End<P>, config: &ConfigOf<P>, net: &mut Network<'_>) {
-    if net.trace.is_some()
-        && !end.is_destination
-        && let Some(bytes) = end.machine.window(config)
-    {
-        net.trace(|_| TraceEvent::Window { flow: end.flow, bytes });
+impl<P: Transmission> Shell<P> {
+    /// Sends the packets of the end at `place`; then adds its congestion window to the trace, if it can send and has one.
+    #[inline(always)]
+    pub fn pump(&mut self, place: u32, cx: &mut Ctx<'_, '_>) {
+        P::pump(self, place, cx);
+        if cx.net.trace.is_some()
+            && let Some(end) = self.ends.at(place)
+            && !end.is_destination
+            && let Some(bytes) = end.machine.window(self.protocol.config())
+        {
+            cx.net.trace(|_| TraceEvent::Window { flow: end.flow, bytes });
+        }
     }
 }
 
@@ -134,7 +138,7 @@ impl<P: Transmission> Hosts for Shell<P> {
             return self.open_shared(number, cx);
         }
         let place = self.add(FlowEnd { flow: number, side: 0 }, cx);
-        P::pump(self, place, cx);
+        self.pump(place, cx);
     }
 
     #[inline]
@@ -161,8 +165,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         cx.net.deliver(packet);
         if P::HAS_HANDSHAKE || P::TAKES_TRIMMED || !is_cut {
             self.protocol.receive(end, number, &header, &mut self.packet, cx.net.now);
-            trace_window(end, self.protocol.config(), cx.net);
-            P::pump(self, place, cx);
+            self.pump(place, cx);
         }
     }
 
@@ -181,8 +184,7 @@ impl<P: Transmission> Hosts for Shell<P> {
             return false;
         }
         self.protocol.time_out(end, &mut self.packet, now);
-        trace_window(end, self.protocol.config(), cx.net);
-        P::pump(self, place, cx);
+        self.pump(place, cx);
         true
     }
 

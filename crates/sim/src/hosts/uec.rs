@@ -5,7 +5,7 @@
 use rand_core::RngCore;
 use weft_switching::{Header, pick, stream};
 use weft_transport::uec::{Answer, Config, Data, Receiver, Sender};
-use weft_transport::{OneWay, Packet};
+use weft_transport::{OneWay, Packet, Segment};
 
 use super::context::Ctx;
 use super::protocol::{Opening, PacketOf, Protocol, template};
@@ -88,6 +88,11 @@ impl Protocol for Uec {
 }
 
 impl Transmission for Uec {}
+
+/// Whether the answer in these fields is a negative acknowledgement.
+pub const fn is_nack(segment: &Segment) -> bool {
+    segment.window & TRIMMED != 0
+}
 
 /// Header and content of a data packet.
 fn of_data(template: &Header, config: &Config, data: &Data) -> (Header, Content) {

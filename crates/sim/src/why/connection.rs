@@ -28,13 +28,74 @@ pub enum Fate {
     Spent,
 }
 
+/// The direction of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// From the source of the flow to its destination.
+    Forward,
+    /// From the destination to the source.
+    Back,
+}
+
+impl Direction {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Back => "back",
+        }
+    }
+}
+
+/// The type of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PacketType {
+    /// The first packet of TCP's handshake.
+    Syn,
+    /// The second packet of TCP's handshake.
+    SynAck,
+    /// Data.
+    Data,
+    /// An acknowledgement, or another packet without data.
+    Ack,
+    /// A negative acknowledgement of RoCE.
+    Nak,
+    /// A negative acknowledgement of Ultra Ethernet.
+    Nack,
+}
+
+impl PacketType {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Syn => "SYN",
+            Self::SynAck => "SYN+ACK",
+            Self::Data => "data",
+            Self::Ack => "ACK",
+            Self::Nak => "NAK",
+            Self::Nack => "NACK",
+        }
+    }
+}
+
+/// The loss of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Loss {
+    /// The type of the packet.
+    pub packet_type: PacketType,
+    /// Its direction.
+    pub direction: Direction,
+    /// The link that lost it, if one did.
+    pub link: Option<LinkId>,
+}
+
 /// One packet. Every copy of a flooded packet is a packet of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Journey {
     /// Whether the source of the flow sent it.
     pub is_from_source: bool,
-    /// Whether it is part of the handshake: a SYN, with or without ACK.
-    pub is_handshake: bool,
+    /// Its type.
+    pub packet_type: PacketType,
     /// Whether it carries data or, of the source, opens the connection: its loss delays the flow.
     pub is_needed: bool,
     /// The number of its subflow.
@@ -56,6 +117,16 @@ pub struct Journey {
 }
 
 impl Journey {
+    /// Whether it is part of the handshake: a SYN, with or without ACK.
+    pub const fn is_handshake(&self) -> bool {
+        matches!(self.packet_type, PacketType::Syn | PacketType::SynAck)
+    }
+
+    /// Its direction.
+    pub const fn direction(&self) -> Direction {
+        if self.is_from_source { Direction::Forward } else { Direction::Back }
+    }
+
     /// When it left its host's protocol.
     pub fn sent(&self) -> Time {
         self.hops.first().map_or(Time::ZERO, |hop| hop.sent)
@@ -66,10 +137,12 @@ impl Journey {
         self.end.and_then(|(at, fate)| (fate == Fate::Delivered).then_some(at))
     }
 
-    /// The link at which it was lost, if it was lost at one.
-    pub fn lost_at(&self) -> Option<LinkId> {
+    /// Its loss, if it was lost.
+    pub const fn loss(&self) -> Option<Loss> {
         match self.end {
-            Some((_, Fate::Lost(_, link))) => link,
+            Some((_, Fate::Lost(_, link))) => {
+                Some(Loss { packet_type: self.packet_type, direction: self.direction(), link })
+            }
             _ => None,
         }
     }
@@ -121,6 +194,13 @@ impl Connection {
         }
         self.journeys.push(journey);
         Some(number)
+    }
+
+    /// The window at `start`, if the source could send then, and its changes until `end`.
+    pub fn windows_between(&self, start: Time, end: Time) -> impl Iterator<Item = (Time, u64)> {
+        let first = self.windows.partition_point(|(at, _)| *at <= start).saturating_sub(1);
+        let shown = self.windows[first..].iter().take_while(move |(at, _)| *at <= end);
+        shown.map(move |(at, bytes)| ((*at).max(start), *bytes))
     }
 
     /// Adds the size of the window, unless it is the same as before.

@@ -7,7 +7,7 @@ use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_units::{LinkId, Time};
 
-use super::connection::{Fate, Journey};
+use super::connection::{Direction, Fate, Journey};
 use super::explanation::Explanation;
 use super::split::Part;
 impl Explanation {
@@ -36,25 +36,28 @@ impl Explanation {
                 "to": since(part.to),
                 "cause": part.cause.name(),
                 "link": part.cause.link().map(name),
+                "direction": part.cause.direction().map(Direction::name),
+                "lost": part.cause.loss().map(|loss| loss.packet_type.name()),
             })).collect::<Vec<_>>(),
             "sums": sums(&self.parts, |part| Some(part.cause)).into_iter().map(|(cause, ps)| json!({
                 "cause": cause.name(),
                 "link": cause.link().map(name),
+                "direction": cause.direction().map(Direction::name),
+                "lost": cause.loss().map(|loss| loss.packet_type.name()),
                 "ps": ps,
             })).collect::<Vec<_>>(),
-            "blame": sums(&self.parts, |part| part.cause.link()).first().map(|(link, ps)| json!({
+            "blame": sums(&self.parts, blamed).first().map(|((link, direction), ps)| json!({
                 "link": name(*link),
+                "direction": direction.name(),
                 "ps": ps,
             })),
         });
         if with_packets && let Some(object) = value.as_object_mut() {
             object.insert("packets".to_owned(), self.packets(fabric, since));
-            let windows =
-                self.connection.windows.iter().filter(|(at, _)| (flow.start..=self.end).contains(at));
-            object.insert(
-                "windows".to_owned(),
-                windows.map(|(at, bytes)| json!([since(*at), bytes])).collect(),
-            );
+            // On a connection that was open before, the flow starts with the window of that time.
+            let windows = self.connection.windows_between(flow.start, self.end);
+            object
+                .insert("windows".to_owned(), windows.map(|(at, bytes)| json!([since(at), bytes])).collect());
         }
         value
     }
@@ -72,7 +75,7 @@ impl Explanation {
                 next,
                 journey.subflow,
                 kind(journey),
-                journey.lost_at().map(|link| fabric.link_label(link)),
+                journey.loss().and_then(|loss| loss.link).map(|link| fabric.link_label(link)),
             ])
         })
         .collect()
@@ -86,12 +89,17 @@ fn kind(journey: &Journey) -> &'static str {
         (Some((_, Fate::Lost(..))), false) => "lost answer",
         (Some((_, Fate::Spent)), _) => "copy",
         (_, false) => "answer",
-        (_, true) if journey.is_handshake => "handshake",
+        (_, true) if journey.is_handshake() => "handshake",
         (_, true) if !journey.is_needed => "control",
         (_, true) if journey.repeats.is_some() => "repeated",
         (_, true) if journey.is_marked => "marked",
         (_, true) => "data",
     }
+}
+
+/// The link to blame for a part, and the direction of the packets that waited there or were lost.
+fn blamed(part: &Part) -> Option<(LinkId, Direction)> {
+    part.cause.link().zip(part.cause.direction())
 }
 
 /// The sums of parts by key, the largest first.

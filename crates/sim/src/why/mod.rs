@@ -7,6 +7,6 @@ mod json;
 mod recording;
 mod split;
 
-pub use connection::{Connection, Fate, Hop, Journey};
+pub use connection::{Connection, Direction, Fate, Hop, Journey, Loss, PacketType};
 pub use explanation::{Explanation, WhyError, explain};
 pub use split::{Cause, Part};

@@ -8,8 +8,9 @@ use weft_switching::{DropReason, Header, Kind, Mac};
 use weft_transport::{Flags, Protocol};
 use weft_units::{LinkId, Time};
 
-use super::connection::{Connection, Fate, Hop, Journey};
+use super::connection::{Connection, Fate, Hop, Journey, PacketType};
 use crate::columns::FlowRecord;
+use crate::hosts::{roce, uec};
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::record::Recorder;
@@ -76,11 +77,19 @@ impl<'a> Recording<'a> {
         let is_tcp = header.kind == Kind::Tcp;
         let is_handshake = is_tcp && segment.flags.has(Flags::SYN);
         let is_needed = header.payload > 0 || is_from_source && is_handshake;
+        let protocol = &self.plan.transport.protocol;
+        let packet_type = match protocol {
+            _ if is_handshake && segment.flags.has(Flags::ACK) => PacketType::SynAck,
+            _ if is_handshake => PacketType::Syn,
+            _ if header.payload > 0 => PacketType::Data,
+            Protocol::Roce(_) if roce::is_nak(&segment) => PacketType::Nak,
+            Protocol::Uec(_) if uec::is_nack(&segment) => PacketType::Nack,
+            _ => PacketType::Ack,
+        };
         let first = connection.position(seen.subflow, is_from_source, segment.seq);
         let length = if is_tcp && !is_handshake { i64::from(header.payload) } else { i64::from(is_needed) };
         // RoCE puts the next packet that it expects in the place of the sequence number.
-        let next =
-            if matches!(self.plan.transport.protocol, Protocol::Roce(_)) { segment.seq } else { segment.ack };
+        let next = if matches!(protocol, Protocol::Roce(_)) { segment.seq } else { segment.ack };
         let acknowledges = (!is_from_source).then(|| connection.position(seen.subflow, true, next));
         let positions = [first, first + length];
         let is_same = |live: &Live| {
@@ -98,7 +107,7 @@ impl<'a> Recording<'a> {
         let turn = self.turns.remove(&flow).filter(|(at, _)| is_from_source && *at == time);
         let journey = Journey {
             is_from_source,
-            is_handshake,
+            packet_type,
             is_needed,
             subflow: seen.subflow,
             positions,

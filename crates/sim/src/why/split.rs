@@ -7,7 +7,7 @@
 
 use weft_units::{LinkId, Time};
 
-use super::connection::{Connection, Journey};
+use super::connection::{Connection, Direction, Journey, Loss};
 
 /// What a flow waited for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,8 +18,8 @@ pub enum Cause {
     Handshake,
     /// Packets on their way: transmission and propagation.
     Wire,
-    /// A queue: at the first link of a path it is that of the flow's host.
-    Queue(LinkId),
+    /// The queue of this link, for packets of this direction: at the first link of a path it is that of the host.
+    Queue(LinkId, Direction),
     /// A turn on the host's link, behind packets of its own and of other flows.
     Host,
     /// The rate that congestion control allows, or a timer of the source.
@@ -28,10 +28,10 @@ pub enum Cause {
     Answer,
     /// A switch that held a packet until it knew a path.
     Held,
-    /// The notice of a loss at this link, if it was at one, from duplicate acknowledgements or a cut packet.
-    Recovery(Option<LinkId>),
-    /// A retransmission timeout after a loss at this link, if it was at one.
-    Timeout(Option<LinkId>),
+    /// The notice of this loss, if there was one, from duplicate acknowledgements or a cut packet.
+    Recovery(Option<Loss>),
+    /// A retransmission timeout after this loss, if there was one.
+    Timeout(Option<Loss>),
     /// A packet that had not arrived when the run ended.
     Unfinished,
 }
@@ -43,7 +43,7 @@ impl Cause {
             Self::Resolution => "address resolution",
             Self::Handshake => "handshake",
             Self::Wire => "transmission",
-            Self::Queue(_) => "queueing",
+            Self::Queue(..) => "queueing",
             Self::Host => "host's link",
             Self::Pacing => "rate limit",
             Self::Answer => "delayed acknowledgement",
@@ -57,8 +57,26 @@ impl Cause {
     /// The link to which it is due.
     pub const fn link(self) -> Option<LinkId> {
         match self {
-            Self::Queue(link) => Some(link),
-            Self::Recovery(link) | Self::Timeout(link) => link,
+            Self::Queue(link, _) => Some(link),
+            _ => match self.loss() {
+                Some(loss) => loss.link,
+                None => None,
+            },
+        }
+    }
+
+    /// The direction of the packets that waited or were lost.
+    pub const fn direction(self) -> Option<Direction> {
+        match (self, self.loss()) {
+            (Self::Queue(_, direction), _) | (_, Some(Loss { direction, .. })) => Some(direction),
+            _ => None,
+        }
+    }
+
+    /// The loss to which it is due.
+    pub const fn loss(self) -> Option<Loss> {
+        match self {
+            Self::Recovery(loss) | Self::Timeout(loss) => loss,
             _ => None,
         }
     }
@@ -114,12 +132,12 @@ impl Chain {
 
     /// The way of a packet.
     fn travel(&mut self, journey: &Journey) {
-        let wire = if journey.is_handshake { Cause::Handshake } else { Cause::Wire };
+        let wire = if journey.is_handshake() { Cause::Handshake } else { Cause::Wire };
         for hop in journey.hops.iter().rev() {
             let Some((left, arrived)) = hop.crossed else { continue };
             self.reach(arrived, Cause::Held);
             self.reach(left, wire);
-            self.reach(hop.sent, Cause::Queue(hop.link));
+            self.reach(hop.sent, Cause::Queue(hop.link, journey.direction()));
         }
     }
 }
@@ -160,7 +178,8 @@ impl<'a> Walk<'a> {
         };
         let lost = |is_from_source: bool| {
             let lost = all().filter(move |(_, journey)| {
-                journey.is_from_source == is_from_source && journey.lost_at().is_some()
+                journey.is_from_source == is_from_source
+                    && journey.loss().is_some_and(|loss| loss.link.is_some())
             });
             let mut lost: Vec<_> =
                 lost.filter_map(|(number, journey)| Some((journey.end?.0, number))).collect();
@@ -179,8 +198,9 @@ impl<'a> Walk<'a> {
             let last = [sent, last_by(at_source, chain.at), last_by(at_destination, chain.at)];
             let last = last.into_iter().flatten().max();
             if let Some((time, _)) = last {
-                let lost = sent.and_then(|(_, number)| self.journeys[number].lost_at());
-                chain.reach(time, lost.map_or(Cause::Unfinished, |link| Cause::Timeout(Some(link))));
+                let lost = sent.filter(|(_, number)| self.journeys[*number].loss().is_some());
+                let loss = lost.map(|(_, number)| self.loss_before(number, chain.at));
+                chain.reach(time, loss.map_or(Cause::Unfinished, Cause::Timeout));
             }
             last
         };
@@ -202,31 +222,35 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The link that is to blame for the repetition of packet `number` at `time`: the one that lost the packet, or its
-    /// acknowledgement, or the last packet before, after which the source has gone back.
-    fn lost_at(&self, number: usize, time: Time) -> Option<LinkId> {
+    /// The loss that is to blame for the repetition of packet `number` at `time`: that of the packet, of its
+    /// acknowledgement, or of the last packet before, after which the source has gone back. Losses at links come first.
+    fn loss_before(&self, number: usize, time: Time) -> Option<Loss> {
         let packet = &self.journeys[number];
         let lost = |losses: &[(Time, usize)], since: Time| {
             let (_, number) = last_by(losses, time).filter(|(at, _)| *at >= since)?;
-            self.journeys[number].lost_at()
+            self.journeys[number].loss()
         };
         let [answers, data] = &self.losses;
-        packet.lost_at().or_else(|| lost(answers, packet.sent())).or_else(|| lost(data, Time::ZERO))
+        let own = packet.loss();
+        own.filter(|loss| loss.link.is_some())
+            .or_else(|| lost(answers, packet.sent()))
+            .or_else(|| lost(data, Time::ZERO))
+            .or(own)
     }
 
     /// The packet whose arrival let the destination send packet `number`, which left at `chain.at`.
     fn before_answer(&self, chain: &mut Chain, number: usize) -> Option<(Time, usize)> {
         let journey = &self.journeys[number];
         let mut cause = Cause::Answer;
-        if journey.is_handshake {
+        if journey.is_handshake() {
             cause = Cause::Resolution;
             // A SYN+ACK that was lost is sent once more.
             let same = |other: &&Journey| {
-                !other.is_from_source && other.is_handshake && other.subflow == journey.subflow
+                !other.is_from_source && other.is_handshake() && other.subflow == journey.subflow
             };
             for lost in self.journeys[..number].iter().rev().filter(same) {
-                if lost.lost_at().is_some() {
-                    chain.reach(lost.sent(), Cause::Timeout(lost.lost_at()));
+                if let Some(loss) = lost.loss() {
+                    chain.reach(lost.sent(), Cause::Timeout(Some(loss)));
                 }
             }
         }
@@ -245,7 +269,7 @@ impl<'a> Walk<'a> {
             let behind = place.checked_sub(1).map(|place| &self.journeys[self.sends[place].1]);
             let host = match behind.and_then(|behind| behind.repeats) {
                 // Its turn came after a packet that was sent once more.
-                Some(lost) => Cause::Recovery(self.lost_at(lost, journey.sent())),
+                Some(lost) => Cause::Recovery(self.loss_before(lost, journey.sent())),
                 None => Cause::Host,
             };
             chain.reach(journey.sent(), host);
@@ -262,17 +286,17 @@ impl<'a> Walk<'a> {
             let follows = journey.waited.is_some() && earlier.is_some_and(|(time, _)| time == chain.at);
             if let Some(before) = journey.repeats.filter(|_| is_needed || !is_answer && !follows) {
                 let lost = &self.journeys[before];
-                let link = self.lost_at(before, chain.at);
+                let loss = self.loss_before(before, chain.at);
                 let noticed = arrival.map_or(lost.sent(), |(time, _)| time.max(lost.sent()));
                 if !follows {
                     // No packet arrived just then: a timer repeated it.
-                    chain.reach(noticed, Cause::Timeout(link));
+                    chain.reach(noticed, Cause::Timeout(loss));
                 }
                 let is_spurious = lost.delivered().is_some_and(|at| at <= chain.at);
                 if is_spurious && arrival.is_some_and(|(time, _)| time == chain.at) {
                     return arrival;
                 }
-                chain.reach(lost.sent(), Cause::Recovery(link));
+                chain.reach(lost.sent(), Cause::Recovery(loss));
                 (number, is_needed) = (before, true);
                 continue;
             }
@@ -295,11 +319,14 @@ impl<'a> Walk<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::connection::{Fate, Hop};
+    use super::super::connection::{Fate, Hop, PacketType};
     use super::*;
     use weft_switching::DropReason;
 
     const LINK: LinkId = LinkId(7);
+    /// The loss of data at [`LINK`].
+    const LOSS: Option<Loss> =
+        Some(Loss { packet_type: PacketType::Data, direction: Direction::Forward, link: Some(LINK) });
 
     fn us(us: u64) -> Time {
         Time::from_ps(us * 1_000_000)
@@ -310,7 +337,7 @@ mod tests {
         let [sent, left, arrived] = times.map(us);
         Journey {
             is_from_source,
-            is_handshake: false,
+            packet_type: if is_from_source { PacketType::Data } else { PacketType::Ack },
             is_needed: is_from_source,
             subflow: 0,
             positions: [first, first + 1],
@@ -348,11 +375,11 @@ mod tests {
         ]);
         let expected = vec![
             (0, 3, Cause::Resolution),
-            (3, 5, Cause::Queue(LINK)),
+            (3, 5, Cause::Queue(LINK, Direction::Forward)),
             (5, 10, Cause::Wire),
             (10, 12, Cause::Answer),
             (12, 17, Cause::Wire),
-            (17, 20, Cause::Queue(LINK)),
+            (17, 20, Cause::Queue(LINK, Direction::Forward)),
             (20, 25, Cause::Wire),
         ];
         assert_eq!(parts(&all, 25), expected);
@@ -368,8 +395,10 @@ mod tests {
 
     #[test]
     fn a_lost_syn_ack_is_a_timeout() {
-        let handshake =
-            |is_from_source, times| Journey { is_handshake: true, ..journey(is_from_source, 0, times) };
+        let handshake = |is_from_source, times| Journey {
+            packet_type: if is_from_source { PacketType::Syn } else { PacketType::SynAck },
+            ..journey(is_from_source, 0, times)
+        };
         let mut lost = handshake(false, [5, 5, 6]);
         lost.hops[0].crossed = None;
         lost.end = Some((us(6), Fate::Lost(DropReason::LinkDown, Some(LINK))));
@@ -379,9 +408,10 @@ mod tests {
             handshake(false, [105, 105, 110]),
             journey(true, 1, [110, 110, 115]),
         ]);
+        let loss = Loss { packet_type: PacketType::SynAck, direction: Direction::Back, link: Some(LINK) };
         let expected = [
             (0, 5, Cause::Handshake),
-            (5, 105, Cause::Timeout(Some(LINK))),
+            (5, 105, Cause::Timeout(Some(loss))),
             (105, 110, Cause::Handshake),
             (110, 115, Cause::Wire),
         ];
@@ -400,7 +430,7 @@ mod tests {
         let expected = [
             (0, 1, Cause::Resolution),
             (1, 8, Cause::Wire),
-            (8, 10, Cause::Recovery(Some(LINK))),
+            (8, 10, Cause::Recovery(LOSS)),
             (10, 15, Cause::Wire),
         ];
         assert_eq!(parts(&all, 15)[1..], expected[1..]);
@@ -414,7 +444,7 @@ mod tests {
         let first = journey(true, 0, [0, 0, 5]);
         let acknowledgement = journey(false, 0, [5, 5, 9]);
         // The acknowledgement that arrives at 9 lets it repeat the packet at once; or a timer does, at 200.
-        for (repeated, cause) in [(9, Cause::Recovery(Some(LINK))), (200, Cause::Timeout(Some(LINK)))] {
+        for (repeated, cause) in [(9, Cause::Recovery(LOSS)), (200, Cause::Timeout(LOSS))] {
             let again = journey(true, 1, [repeated, repeated, repeated + 5]);
             let all = connection(vec![first.clone(), lost.clone(), acknowledgement.clone(), again]);
             let found = parts(&all, repeated + 5);

@@ -27,8 +27,10 @@ impl Machine for Connection {
 
     tcp_methods!();
 
-    fn window(&self, _config: &Config) -> Option<u64> {
-        Some(self.subflows().map(|endpoint| u64::from(endpoint.cwnd())).sum())
+    fn window(&self, config: &Config) -> Option<u64> {
+        self.subflows()
+            .filter_map(|endpoint| endpoint.window(&config.subflow))
+            .reduce(|one, other| one + other)
     }
 
     fn receive(&mut self, config: &Config, now: Time, packet: &Packet, _arrival: Arrival) {

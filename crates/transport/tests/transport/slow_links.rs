@@ -68,12 +68,12 @@ fn a_round_trip_that_grows_tenfold_at_once_is_survived_without_a_reduction() {
             let mut network = Network::new(cfg.clone(), link);
             network.side[0].write(20_000_000);
             network.run_until(Duration::from_secs(60), |network| network.side[0].acked() > 2_000_000);
-            let before = network.side[0].cwnd();
+            let before = network.side[0].cwnd(&cfg);
             network.link.delay = delay * 10;
             assert!(
                 network.run_until(Duration::from_secs(60), |network| network.side[0].acked() == 20_000_000)
             );
-            let (after, stats) = (network.side[0].cwnd(), network.side[0].stats());
+            let (after, stats) = (network.side[0].cwnd(&cfg), network.side[0].stats());
             // Doubled twice, the shortest timeout exceeds the new round trip.
             assert!(stats.timeouts <= 2 && after >= before, "{name}, {ms} ms: {before}, {after}, {stats:?}");
         }

@@ -1,6 +1,6 @@
 // Why a flow was slow: its causes as a bar and as a list, and the way to its time line.
 const whyOf = (row) => page.why.flows[`${row.run}/${row.flow}`];
-const causeName = ([cause, link, share]) => `${cause}${link ? " " + link : ""} ${quantity("share", share)}`;
+const causeName = ([cause, link, share, note]) => `${cause}${link ? " " + link : ""}${note ? ` (${note})` : ""} ${quantity("share", share)}`;
 const causeStyle = ([cause, , share]) => `--cause: var(--cause-${page.why.names.indexOf(cause)}); flex-grow: ${share}`;
 
 // A link's name, which leads to the link in the drawing of the fabric if it is drawn.
@@ -28,14 +28,14 @@ const toTimeLine = (row, text) => {
 const whyCell = (row) => {
   const causes = whyOf(row);
   if (!causes?.length) return page.why.command ? toTimeLine(row, "show why") : make("span", { title: page.why.note }, MISSING);
-  const [[cause, link, share]] = causes, blamed = link ? null : causes.find(([, other]) => other);
-  const words = make("span", { class: "why-text" }, `${cause} `, ...(link ? [linkOf(link), " "] : []), quantity("share", share),
+  const [[cause, link, share, note]] = causes, blamed = link ? null : causes.find(([, other]) => other);
+  const words = make("span", { class: "why-text" }, `${cause} `, ...(link ? [linkOf(link), " "] : []), ...(note ? [`(${note}) `] : []), quantity("share", share),
     ...(blamed ? [", ", linkOf(blamed[1]), " ", quantity("share", blamed[2])] : []), " · ", toTimeLine(row, "time line"));
   return make("div", { class: "why" }, whyBar(causes), words);
 };
 
 const whyList = (causes) => make("table", { class: "props why-list" }, make("tbody", {}, ...causes.map((one) => make("tr", {},
-  make("th", { scope: "row" }, make("i", { style: causeStyle(one) }), one[0]), make("td", {}, one[1] ? linkOf(one[1]) : ""),
+  make("th", { scope: "row" }, make("i", { style: causeStyle(one) }), one[0]), make("td", {}, ...(one[1] ? [linkOf(one[1])] : []), ...(one[3] ? [` ${one[3]}`] : [])),
   make("td", { class: "n" }, quantity("share", one[2]))))));
 
 // What the panel of a flow has on its causes and its time line; empty if the run cannot be simulated again.

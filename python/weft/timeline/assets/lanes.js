@@ -41,16 +41,24 @@ const shade = (ink, view, height, course) => {
 const causeLane = {
   title: () => "Causes",
   height: 34,
+  // The causes in the bar, the longest first; short ones may have become "others".
+  legend(course) {
+    const times = new Map();
+    for (const [from, to, cause] of course.parts) times.set(cause, (times.get(cause) ?? 0) + to - from);
+    const causes = [...times].sort((one, other) => other[1] - one[1]).map(([cause]) => cause);
+    return [make("div", { class: "marks", id: "cause-marks" }, ...causes.map((cause) =>
+      make("span", {}, make("i", { style: `--mark: ${causeColour(cause)}` }), cause)))];
+  },
   draw(ink, view, course) {
     ink.textAlign = "center";
     ink.textBaseline = "middle";
     cut(ink, view, this.height, () => {
-      for (const [from, to, cause, link] of course.parts) {
+      for (const [from, to, cause, lost, place] of course.parts) {
         const [left, right] = [Math.max(view.x(from), LEFT), Math.min(view.x(to), view.width - RIGHT)];
         if (right <= left) continue;
         ink.fillStyle = colour(causeColour(cause));
         ink.fillRect(left, 2, Math.max(right - left - (right - left > 4 ? 1 : 0), 0.5), 28);
-        const texts = [link ? `${cause} ${link}` : cause, link ?? "", cause].filter(Boolean);
+        const name = causeName(cause, lost), texts = [place ? `${name} ${place}` : name, place, name, cause].filter(Boolean);
         const text = texts.find((one) => ink.measureText(one).width < right - left - 8);
         ink.fillStyle = colour("var(--on-accent)");
         if (text) ink.fillText(text, (left + right) / 2, 17);
@@ -61,8 +69,8 @@ const causeLane = {
     const time = view.time(x);
     const found = course.parts.find(([from, to]) => time >= from && time < to);
     if (!found) return null;
-    const [from, to, cause, link] = found;
-    return `${cause}${link ? " at " + link : ""}: ${seconds(to - from)}, ${quantity("share", (to - from) / course.end)}\n${seconds(from)} to ${seconds(to)}`;
+    const [from, to, cause, lost, place] = found;
+    return `${causeName(cause, lost)}${place ? " at " + place : ""}: ${seconds(to - from)}, ${quantity("share", (to - from) / course.end)}\n${seconds(from)} to ${seconds(to)}`;
   },
 };
 
@@ -71,6 +79,7 @@ const NAMES = {
   marked: "data, marked by a queue", lost: "data, lost",
 };
 const markOf = (kind) => ({ "lost answer": "lost", control: "handshake", copy: "answer" })[kind] ?? kind;
+const colourOf = (mark) => colour(`var(--${{ repeated: "loss", lost: "loss", marked: "marked" }[mark] ?? "ink"})`);
 
 const packetLane = {
   title: (course) => `Packets: position in the flow (${course.bytes ? "bytes" : "packets"})`,
@@ -92,8 +101,8 @@ const packetLane = {
   },
   packet(ink, view, course, one, y) {
     const mark = markOf(one.kind), level = y(one.first), [left, right] = [view.x(one.sent), view.x(one.ended ?? course.end)];
-    ink.strokeStyle = ink.fillStyle = colour(`var(--${mark})`);
-    ink.globalAlpha = 0.45;
+    ink.strokeStyle = ink.fillStyle = colourOf(mark);
+    ink.globalAlpha = mark === "answer" ? 0.2 : 0.35;
     ink.lineWidth = mark === "answer" ? 1 : 2;
     ink.beginPath();
     ink.moveTo(left, level);
@@ -108,9 +117,22 @@ const packetLane = {
         ink.lineTo(right + side, level + 4);
       }
       ink.stroke();
+    } else if (mark === "answer") {
+      ink.beginPath();
+      ink.arc(right, level, 2.2, 0, 2 * Math.PI);
+      ink.stroke();
+    } else if (mark === "marked") {
+      ink.beginPath();
+      ink.moveTo(left, level - 4);
+      ink.lineTo(left + 3.6, level + 2.6);
+      ink.lineTo(left - 3.6, level + 2.6);
+      ink.fill();
+    } else if (mark === "handshake") {
+      ink.lineWidth = 1.4;
+      ink.strokeRect(left - 3, level - 3, 6, 6);
     } else {
-      const half = mark === "repeated" || mark === "marked" ? 2.6 : 1.6;
-      ink.fillRect((mark === "answer" ? right : left) - half, level - half, 2 * half, 2 * half);
+      const half = mark === "repeated" ? 2.6 : 1.6;
+      ink.fillRect(left - half, level - half, 2 * half, 2 * half);
     }
     this.spots.push([left, right, level, one]);
   },
@@ -150,7 +172,8 @@ const stepLane = (title, height, kind, lines) => ({
     cut(ink, view, height, () => {
       shade(ink, view, height, course);
       for (const [name, [times, values]] of shown) {
-        ink.strokeStyle = colour(`var(--${name})`);
+        ink.strokeStyle = colour("var(--ink)");
+        ink.setLineDash(name === "flight" ? [3, 3] : []);
         ink.lineWidth = 1.6;
         ink.beginPath();
         times.forEach((time, at) => {

@@ -13,6 +13,7 @@ const inflate = async (id) => {
 };
 const CAUSES = JSON.parse(element("causes").textContent);
 const causeColour = (cause) => `var(--cause-${CAUSES.indexOf(cause)})`;
+const causeName = (cause, lost) => (lost ? `${cause}, ${lost} lost` : cause);
 
 // The colour that a property has in the present theme.
 const probe = document.body.appendChild(make("span", { hidden: "" }));

@@ -55,15 +55,15 @@ const choose = (at) => {
   course = courses[at];
   lanes = lanesOf(course);
   canvases = lanes.map(() => make("canvas"));
-  room.replaceChildren(...lanes.flatMap((lane, i) => [make("h3", {}, lane.title(course)), canvases[i]]), cursor, selection);
+  room.replaceChildren(...lanes.flatMap((lane, i) => [make("h3", {}, lane.title(course)), canvases[i], ...(lane.legend?.(course) ?? [])]), cursor, selection);
   document.querySelectorAll("[data-course]").forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
   element("of-subflow").hidden = course.subflows.length < 2;
   const options = [["", "all"], ...course.subflows.map((number) => [String(number), String(number)])];
   element("subflow").replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
   element("subflow").value = course.subflow;
   const head = ["Cause", "Link", "Time", "Share"].map((text, i) => make("th", { scope: "col", class: i > 1 ? "n" : "" }, text));
-  const rows = course.sums.map(([cause, link, ps]) => make("tr", {},
-    make("td", {}, make("i", { style: `--mark: ${causeColour(cause)}` }), cause), make("td", {}, link ?? MISSING),
+  const rows = course.sums.map(([cause, lost, place, ps]) => make("tr", {},
+    make("td", {}, make("i", { style: `--mark: ${causeColour(cause)}` }), causeName(cause, lost)), make("td", {}, place || MISSING),
     make("td", { class: "n" }, seconds(ps)), make("td", { class: "n" }, quantity("share", ps / course.end))));
   element("sums").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   whole();

@@ -6,7 +6,7 @@ use weft_scenario::Plan;
 use weft_sim::engine::Progress;
 use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run;
-use weft_sim::why::{Cause, Explanation, WhyError, explain};
+use weft_sim::why::{Cause, Direction, Explanation, Loss, PacketType, WhyError, explain};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::common::link;
@@ -136,7 +136,7 @@ fn a_message_on_an_idle_fabric_is_a_handshake_and_transmission() {
         assert!(handshake > Duration::from_us(80) && handshake < Duration::from_us(87), "{handshake}");
         assert!(wire > Duration::from_us(40 + 4 * 8) && wire < Duration::from_us(40 + 4 * 9), "{wire}");
         // The data waits behind the ACK of the handshake: 0.67 us.
-        let queued = sums[&Cause::Queue(link(&plan.fabric, "h0-l0"))];
+        let queued = sums[&Cause::Queue(link(&plan.fabric, "h0-l0"), Direction::Forward)];
         assert!(queued < Duration::from_us(1), "{queued}");
         assert_eq!(sums.len(), 3 + usize::from(resolves), "{sums:?}");
     }
@@ -151,7 +151,11 @@ flow_list = [{ src = "h0", dst = "h2", bytes = "2 MB" }, { src = "h3", dst = "h2
     for explanation in all(&plan) {
         let sums = sums(&explanation);
         let most = sums.iter().max_by_key(|(_, time)| **time);
-        assert_eq!(most.map(|(cause, _)| *cause), Some(Cause::Queue(bottleneck)), "{sums:?}");
+        assert_eq!(
+            most.map(|(cause, _)| *cause),
+            Some(Cause::Queue(bottleneck, Direction::Forward)),
+            "{sums:?}"
+        );
     }
 }
 
@@ -173,6 +177,70 @@ fn losses_blame_the_link_that_lost_the_packets() {
     let share = losses.iter().map(|cause| sums[cause].ps()).sum::<u64>() as f64
         / explanation.end.saturating_since(explanation.record.flow.start).ps() as f64;
     assert!(share > 0.5, "{share}: {sums:?}");
+    for cause in losses {
+        let Some(Loss { packet_type, direction, link }) = cause.loss() else { panic!("{cause:?}") };
+        assert_eq!(direction == Direction::Forward, link == Some(there), "{cause:?}");
+        if direction == Direction::Back {
+            assert!([PacketType::SynAck, PacketType::Ack].contains(&packet_type), "{cause:?}");
+        }
+    }
+}
+
+/// The losses that are to blame if the cable between a leaf and the spine fails at `fails` and recovers.
+fn losses_if_cut(transport: &str, fails: &str, heals: &str) -> Vec<Loss> {
+    let list = "[traffic]\nflow_list = [{ src = \"h0\", dst = \"h2\", bytes = \"1 kB\" }]";
+    let run = "[run]\nduration = \"3 s\"\nwarm = true";
+    let event = |at: &str, what: &str| format!("[[event]]\nat = \"{at}\"\n{what} = \"s0-l1\"");
+    let plan = plan(&[LINE, transport, list, run, &event(fails, "fail"), &event(heals, "heal")]);
+    let [explanation] = &*all(&plan) else { panic!() };
+    sums(explanation).into_keys().filter_map(Cause::loss).collect()
+}
+
+#[test]
+fn a_loss_names_the_packet_and_its_direction() {
+    use PacketType::{Data, Syn, SynAck};
+    let tcp = "[transport]\nprofile = \"linux\"";
+    // Each of the four links delays by 10 us: the SYN is on the way until 43 us, the SYN+ACK until 86 us.
+    for (cut, heals, packet_type, direction) in [
+        ("5 us", "1 ms", Syn, Direction::Forward),
+        ("45 us", "1 ms", SynAck, Direction::Back),
+        ("100 us", "1 ms", Data, Direction::Forward),
+    ] {
+        let found = losses_if_cut(tcp, cut, heals);
+        let [loss] = *found else { panic!("{cut}: {found:?}") };
+        assert_eq!((loss.packet_type, loss.direction), (packet_type, direction), "{cut}");
+        assert!(loss.link.is_some(), "{loss:?}");
+    }
+}
+
+/// The sizes of the window of the source of the first flow.
+fn windows(parts: &[&str]) -> (Explanation, Vec<(Time, u64)>) {
+    let list = "[traffic]\nflow_list = [{ src = \"h0\", dst = \"h2\", bytes = \"100 kB\" }]";
+    let plan = plan(&[&[LINE, list, "[run]\nduration = \"20 ms\""], parts].concat());
+    let explanation = all(&plan).remove(0);
+    let windows = explanation.connection.windows.clone();
+    (explanation, windows)
+}
+
+#[test]
+fn the_window_is_the_initial_one_from_when_the_source_can_send() {
+    let (tcp, found) = windows(&["[transport]\nprofile = \"linux\""]);
+    let syn_ack = tcp.connection.journeys.iter().find(|journey| journey.packet_type == PacketType::SynAck);
+    // Ten segments of at most 1460 bytes (RFC 6928).
+    let (at, first) = found[0];
+    assert_eq!(Some(at), syn_ack.and_then(|journey| journey.delivered()));
+    assert!((14_000..=14_600).contains(&first), "{found:?}");
+    assert!(found.iter().all(|(_, bytes)| *bytes >= first), "{found:?}");
+
+    let (_, found) = windows(&["[transport]\nmptcp = \"ndiffports\"\nsubflows = 2"]);
+    assert!((14_000..=14_600).contains(&found[0].1), "one subflow is open: {found:?}");
+    assert!(found.iter().all(|(_, bytes)| *bytes >= 14_000), "{found:?}");
+
+    for protocol in ["protocol = \"uec\"", "protocol = \"roce\"\nwindow = \"50 kB\""] {
+        let (flow, found) = windows(&["[transport]", protocol]);
+        assert_eq!(found[0].0, flow.record.flow.start, "{protocol}");
+        assert!(found[0].1 > 10_000, "{protocol}: {found:?}");
+    }
 }
 
 #[test]
@@ -197,9 +265,9 @@ fn a_flow_that_does_not_finish_is_explained_up_to_the_end_of_the_run() {
     assert!(explanation.end > Time::ZERO + Duration::from_ms(200), "{}", explanation.end);
     let sums = sums(explanation);
     let ways = ways(&plan, "l0-s0");
-    let lost = sums.iter().filter(
-        |(cause, _)| matches!(cause, Cause::Timeout(link) if link.is_some_and(|link| ways.contains(&link))),
-    );
+    let lost = sums.iter().filter(|(cause, _)| {
+        matches!(cause, Cause::Timeout(_)) && cause.link().is_some_and(|link| ways.contains(&link))
+    });
     let waiting: Duration = lost.map(|(_, time)| *time).sum();
     assert!(waiting > Duration::from_ms(190), "{sums:?}");
 }

@@ -162,6 +162,6 @@ impl Hand {
     }
 
     pub fn cwnd(&self) -> u32 {
-        self.end.cwnd() / u32::from(self.cfg.mss)
+        self.end.cwnd(&self.cfg) / u32::from(self.cfg.mss)
     }
 }

@@ -140,7 +140,7 @@ impl Run {
                 assert_eq!(std::mem::take(&mut self.left), all, "{place}");
                 return;
             }
-            "cwnd" => windows(self.end.cwnd()),
+            "cwnd" => windows(self.end.cwnd(&self.cfg)),
             "ssthresh" => windows(self.end.ssthresh()),
             "rto" => ((self.end.rto(&self.cfg).ps() + MS / 2) / MS).to_string(),
             "timeouts" => self.end.stats().timeouts.to_string(),

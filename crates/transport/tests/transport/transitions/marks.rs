@@ -70,7 +70,7 @@ fn dctcp_cuts_by_the_marked_share_and_halves_on_a_loss() {
     let mut hand = Hand::sending(cfg.clone(), 100);
     hand.receive(marked(&hand, 2));
     let alpha = hand.end.alpha().unwrap();
-    assert_eq!(hand.end.cwnd(), (10_000.0 * (1.0 - alpha / 2.0)) as u32);
+    assert_eq!(hand.end.cwnd(&hand.cfg), (10_000.0 * (1.0 - alpha / 2.0)) as u32);
     let mut hand = Hand::sending(cfg, 100);
     for to in 2..6 {
         hand.ack(0, &[(2, to)]);

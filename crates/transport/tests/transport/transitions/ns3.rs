@@ -79,6 +79,6 @@ fn ns3_begins_anew_when_a_syn_ack_comes_again() {
     let mut again = hand.segment(Flags::SYN | Flags::ACK);
     again.seq = PEER - 1;
     hand.receive(again);
-    assert_eq!((hand.end.cwnd(), hand.end.ssthresh()), (10_000, u32::MAX));
+    assert_eq!((hand.end.cwnd(&hand.cfg), hand.end.ssthresh()), (10_000, u32::MAX));
     assert_eq!(hand.sent().len(), 9);
 }

@@ -112,10 +112,10 @@ fn a_probe_that_repaired_the_loss_costs_a_reduction_and_a_needless_one_nothing()
         let mut hand = Hand::sending(rack(), 3);
         hand.timeout();
         hand.wait(Duration::from_ms(10));
-        let before = hand.end.cwnd();
+        let before = hand.end.cwnd(&hand.cfg);
         let sacks: &[(u32, u32)] = if duplicate { &[(3, 3)] } else { &[] };
         hand.ack(3, sacks);
-        assert_eq!(hand.end.cwnd() < before, halved, "duplicate reported: {duplicate}");
+        assert_eq!(hand.end.cwnd(&hand.cfg) < before, halved, "duplicate reported: {duplicate}");
     }
 }
 
@@ -125,21 +125,21 @@ fn a_probe_that_repaired_the_loss_costs_a_reduction_and_a_needless_one_nothing()
 fn a_timeout_that_was_needless_is_taken_back() {
     let cfg = Config { tail_loss_probe: false, ..rack() };
     let mut hand = Hand::sending(cfg, 60);
-    let before = (hand.end.cwnd(), hand.end.ssthresh());
+    let before = (hand.end.cwnd(&hand.cfg), hand.end.ssthresh());
     assert_eq!(hand.timeout(), [-1]);
     assert_eq!(hand.cwnd(), hand.end.in_flight() / 1000);
     // The originals arrive: the first ACK releases new data, the second proves the timeout spurious.
     let new = hand.ack(1, &[]);
     assert!(new.iter().all(|&n| n > 0), "{new:?}");
     hand.ack(3, &[]);
-    assert!(hand.end.cwnd() >= before.0 && hand.end.ssthresh() >= before.1, "{}", hand.cwnd());
+    assert!(hand.end.cwnd(&hand.cfg) >= before.0 && hand.end.ssthresh() >= before.1, "{}", hand.cwnd());
 }
 
 #[test]
 fn a_recovery_is_taken_back_when_the_duplicate_is_reported() {
     let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
-    let before = (hand.end.cwnd(), hand.end.ssthresh());
+    let before = (hand.end.cwnd(&hand.cfg), hand.end.ssthresh());
     assert_eq!(hand.ack(0, &[(2, 8)])[0], -1);
     assert!(hand.end.ssthresh() < before.1);
     hand.wait(MS);
