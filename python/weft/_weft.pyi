@@ -183,6 +183,28 @@ def why(
     Raises `ScenarioError` if there is no such run or flow, or a flow cannot be explained.
     """
 
+def time_line(
+    text: str,
+    name: str,
+    base_dir: str,
+    sets: list[str],
+    points: list[str],
+    flow: int | None,
+    ends: tuple[str, str, int | None, int | None] | None,
+    progress: Callable[[str], None],
+) -> str:
+    """Explain one flow, with its packets, in the first of `points` whose scheme explores, else in the first.
+
+    The flow is given by number, or is the first between two hosts; with neither, it is the first one of at least 1 MB
+    after a tenth of the duration, else the largest. `progress` is called with JSON ``{"fraction", "packet_hops"}`` a
+    few times a second and may raise.
+
+    Returns:
+        JSON ``{"name", "label", "seed", "flow"}``; `flow` is as from `why`.
+
+    Raises `ScenarioError` if the scenario is not valid, there is no such flow, or it cannot be explained.
+    """
+
 def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) -> str:
     """The plan of the run `point_id` (an ``id`` of `check`), for running it outside the simulator.
 

@@ -233,14 +233,26 @@ def test_subflows_can_be_chosen(browser, weft, tmp_path):
     shown.close()
 
 
-def test_the_time_line_of_a_flow_that_explores_is_an_option(weft, tmp_path):
+def test_the_animation_and_the_time_line_of_a_flow_link_to_each_other(weft, tmp_path, browser):
     (tmp_path / "race.toml").write_text(SCENARIO)
-    out = tmp_path / "page.html"
+    out, beside = tmp_path / "a flow.html", tmp_path / "a flow-time-line.html"
     asked = ["explore", tmp_path / "race.toml", "--set", "scheme.name=tcp_path", "-o", out]
-    assert weft(*asked).exit_code == 0
-    assert 'id="stage"' in out.read_text()
+    assert weft(*asked, "--no-time-line").exit_code == 0
+    assert 'id="stage"' in out.read_text() and not beside.exists() and "Time line of this flow" not in out.read_text()
+    answer = weft(*asked)
+    assert answer.exit_code == 0 and answer.stdout.split("\n")[:2] == [str(out), str(beside)]
+    assert "No animation" not in beside.read_text()
+    shown = opened(browser, out)
+    flow = re.search(r"flow (\d+) of", shown.locator(".meta").inner_text())[1]
+    shown.get_by_role("link", name="Time line of this flow").click()
+    assert shown.locator("h1").inner_text().startswith(f"Flow {flow}: ")
+    assert shown.locator("#lanes").count() == 1
+    shown.get_by_role("link", name="Animation").click()
+    assert shown.locator("#stage").count() == 1
+    shown.close()
+    beside.unlink()
     assert weft(*asked, "--time-line").exit_code == 0
-    assert 'id="lanes"' in out.read_text() and "No animation" not in out.read_text()
+    assert 'id="lanes"' in out.read_text() and "Animation:" not in out.read_text() and not beside.exists()
 
 
 def test_a_message_on_an_open_connection_starts_with_the_window_of_that_time(tmp_path):

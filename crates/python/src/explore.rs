@@ -1,7 +1,5 @@
 //! Following one exploration with a Python callback for progress.
 
-use std::sync::atomic::Ordering;
-
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_scenario::{Plan, Scenario};
@@ -11,6 +9,9 @@ use weft_switching::explores;
 
 use crate::files::{load, scenario};
 use crate::watched::watched;
+
+/// Names of source and destination, and their ports.
+pub type Ends = (String, String, Option<u16>, Option<u16>);
 
 #[pyfunction]
 #[pyo3(signature = (text, name, base_dir, sets, points, flow, ends, progress))]
@@ -23,15 +24,11 @@ pub fn explore(
     sets: Vec<String>,
     points: Vec<String>,
     flow: Option<u64>,
-    ends: Option<(String, String, Option<u16>, Option<u16>)>,
+    ends: Option<Ends>,
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
-    let choice = match (flow, ends) {
-        (Some(number), _) => FlowChoice::Number(number),
-        (None, Some((from, to, sport, dport))) => FlowChoice::Between { from, to, sport, dport },
-        (None, None) => FlowChoice::Any,
-    };
+    let choice = choice(flow, ends);
     let watches = [RecordingProgress::default(), RecordingProgress::default()];
     let stops = [&watches[0].progress.stop, &watches[1].progress.stop];
     watched(
@@ -40,15 +37,24 @@ pub fn explore(
         &progress,
         || event(&watches),
         || {
-            let plan = plan(&scenario, &points, base_dir)?;
+            let plan = exploring_plan(&scenario, &points, base_dir)?;
             let explored = follow(&plan, &choice, &watches).map_err(|error| error.to_string())?;
             Ok(explored.json(&plan).to_string())
         },
     )
 }
 
-/// The first point with one of these ids whose scheme explores, else the first.
-fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, String> {
+/// The flow with this number, or the first with these ends; with neither, any.
+pub fn choice(flow: Option<u64>, ends: Option<Ends>) -> FlowChoice {
+    match (flow, ends) {
+        (Some(number), _) => FlowChoice::Number(number),
+        (None, Some((from, to, sport, dport))) => FlowChoice::Between { from, to, sport, dport },
+        (None, None) => FlowChoice::Any,
+    }
+}
+
+/// The plan of the first point with one of these ids whose scheme explores, else the first.
+pub fn exploring_plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, String> {
     let points = scenario.points().iter().filter(|point| ids.contains(&point.id));
     let mut first = None;
     for point in points {
@@ -63,14 +69,9 @@ fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, Str
 
 /// The progress of the two runs.
 fn event(watches: &[RecordingProgress; 2]) -> Value {
-    let share = |watch: &RecordingProgress| {
-        let goal = watch.goal_ps.load(Ordering::Relaxed);
-        (goal > 0).then(|| watch.progress.time_ps.load(Ordering::Relaxed) as f64 / goal as f64)
-    };
-    let (scene, share) = match (share(&watches[0]), share(&watches[1])) {
+    let (scene, share) = match (watches[0].fraction(), watches[1].fraction()) {
         (_, Some(share)) => (1, share),
         (first, None) => (0, first.unwrap_or_default()),
     };
-    let hops = watches[scene].progress.packet_hops.load(Ordering::Relaxed);
-    json!({ "scene": scene, "fraction": share.min(1.0), "packet_hops": hops })
+    json!({ "scene": scene, "fraction": share, "packet_hops": watches[scene].packet_hops() })
 }

@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_sim::engine::Progress;
+use weft_sim::explore::RecordingProgress;
 use weft_sim::flow_choice::FlowChoice;
 use weft_sim::why::explain;
 
+use crate::explore::{Ends, choice, exploring_plan};
 use crate::files::scenario;
 use crate::plan::plan_of;
 use crate::watched::watched;
@@ -45,5 +47,39 @@ pub fn why(
         let explained = explain(&plan, &flows, &watch).map_err(|error| error.to_string())?;
         let values: Vec<Value> = explained.iter().map(|one| one.json(&plan, packets)).collect();
         Ok(Value::from(values).to_string())
+    })
+}
+
+#[pyfunction]
+#[pyo3(signature = (text, name, base_dir, sets, points, flow, ends, progress))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
+pub fn time_line(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    base_dir: &str,
+    sets: Vec<String>,
+    points: Vec<String>,
+    flow: Option<u64>,
+    ends: Option<Ends>,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let scenario = scenario(text, name, &sets)?;
+    let choice = choice(flow, ends);
+    let watch = RecordingProgress::default();
+    let event =
+        || json!({ "fraction": watch.fraction().unwrap_or_default(), "packet_hops": watch.packet_hops() });
+    watched(py, &[&watch.progress.stop], &progress, event, || {
+        let plan = exploring_plan(&scenario, &points, base_dir)?;
+        watch.goal_ps.store(plan.run.duration.ps(), Ordering::Relaxed);
+        let flow = choice.named_or_long(&plan)?.id.0;
+        let explained = explain(&plan, &[flow], &watch.progress).map_err(|error| error.to_string())?;
+        Ok(json!({
+            "name": plan.name,
+            "label": if plan.label.is_empty() { &plan.scheme.name } else { &plan.label },
+            "seed": plan.seed,
+            "flow": explained.first().map(|one| one.json(&plan, true)),
+        })
+        .to_string())
     })
 }

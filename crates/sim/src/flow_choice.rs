@@ -1,14 +1,20 @@
 //! [`FlowChoice`]: which flow of a plan to follow.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use weft_fabric::{Fabric, nearest};
 use weft_scenario::Plan;
 use weft_traffic::Flow;
-use weft_units::HostId;
+use weft_units::{HostId, Time};
 
+/// Bytes of a flow that shows a congestion window well.
+const LONG: u64 = 1_000_000;
+/// Such a flow is looked for after 1/`WARM_UP` of the run's duration.
+const WARM_UP: u64 = 10;
 /// The maximum number of names that a message lists.
 const LISTED: usize = 8;
+const NO_FLOWS: &str = "the scenario has no flows";
 
 /// The flow to follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +37,21 @@ pub enum FlowChoice {
 }
 
 impl FlowChoice {
+    /// The flow that it names; for any flow, the first long one after the beginning, else the largest.
+    ///
+    /// # Errors
+    /// A message: there is no such flow.
+    pub fn named_or_long<'a>(&self, plan: &'a Plan) -> Result<&'a Flow, String> {
+        if let Some(flow) = self.named(plan)? {
+            return Ok(flow);
+        }
+        let warm = Time::from_ps(plan.run.duration.ps() / WARM_UP);
+        let flows = &plan.traffic.flows;
+        let long = flows.iter().find(|flow| flow.start >= warm && flow.bytes >= LONG);
+        let found = long.or_else(|| flows.iter().min_by_key(|flow| Reverse(flow.bytes)));
+        found.ok_or_else(|| NO_FLOWS.to_owned())
+    }
+
     /// The flow that it names; `None` for any flow.
     ///
     /// # Errors
@@ -42,7 +63,7 @@ impl FlowChoice {
             Self::Number(number) => {
                 let flow = usize::try_from(*number).ok().and_then(|number| flows.get(number));
                 flow.map(Some).ok_or_else(|| match flows.len() {
-                    0 => "the scenario has no flows".to_owned(),
+                    0 => NO_FLOWS.to_owned(),
                     count => format!("there is no flow {number}: flows are numbered 0 to {}", count - 1),
                 })
             }
@@ -71,7 +92,7 @@ fn between<'a>(
     let there: Vec<String> = flows.iter().filter(of_hosts).map(ports).collect();
     if !there.is_empty() {
         let known = listed(there);
-        return Err(format!("no flow from {from} to {to} has these TCP ports; existing flows: {known}"));
+        return Err(format!("no flow from {from} to {to} has these ports; existing flows: {known}"));
     }
     let mut seen = BTreeSet::new();
     let others = flows.iter().filter(|flow| flow.src == src && seen.insert(flow.dst));

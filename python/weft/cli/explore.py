@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,16 @@ from ..labels import plural, show
 from ..scenario import Point, Scenario
 from . import shell
 from .live import shown
-from .scenario_file import ScenarioFile, Sets, read
+from .scenario_file import ScenarioFile, Sets, assigned, read
 
 if TYPE_CHECKING:
+    from ..exploring import Trace
+    from ..progress import Tracker
     from ..timeline import Course
 
 _SCENES = ("the exploration", "the recovery")
+_TIME_LINE = str(len(_SCENES))
+"""The number of the run for the time line."""
 
 
 @shell.guarded
@@ -46,16 +51,19 @@ def explore(
         int | None, typer.Option(min=0, metavar="S", help="Seed (default: the first of the scenario).")
     ] = None,
     time_line: Annotated[
-        bool, typer.Option("--time-line", help="Show the flow's time line, also of a flow that explores.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--time-line/--no-time-line", help="Write only the flow's time line, or only the animation (default: both)."
+        ),
+    ] = None,
 ) -> None:
     """Write an animated page of how one flow finds its path under load, and how it recovers from a failed link.
 
     Simulates the first point of the sweep whose scheme explores (or the one selected by --set), with all its traffic,
     until data arrives on the path found; then again with a link of that path failing.
 
-    Of a flow that does not explore, the page shows the time line: packets, congestion window, losses and the causes
-    of its time.
+    A second page, linked from the first, shows the flow's time line: packets, congestion window, losses and the causes
+    of its time. For a flow that does not explore, it is the only page.
 
     [bold]Examples[/bold]
 
@@ -64,57 +72,89 @@ def explore(
       weft explore mine.toml --from h3 --to h45 --seed 2
       weft explore mine.toml --set scheme.name=ecmp --flow 12
     """
-    from ..exploring import follow, write
+    from ..exploring import write
+    from ..timeline import write as write_course
 
     ends = _ends(source, target, sport, dport)
     if ends is not None and flow is not None:
         raise shell.fail("--flow and --from both select a flow", "give one of them")
     shell.refuse_directory(out)
+    beside = out.with_stem(f"{out.stem}-time-line")
+    shell.refuse_directory(beside)
     with shown(scenario.stem, shell.err) as (tracker, feed):
         plan, points = chosen(read(scenario), sets or [], seed)
-        note = ""
-        if not time_line:
-            tracker.total = len(_SCENES)
-            try:
-                trace = follow(plan, points=points, flow=flow, ends=ends, progress=_Forward(feed))
-            except ScenarioError as error:
-                note = f"{error}"
-                course, name = _course(plan, points, flow, ends, feed, error)
-            else:
-                write(trace, out)
-                _tell(trace.data, out)
-                return
-        else:
-            course, name = _course(plan, points, flow, ends, feed)
-    from ..timeline import write as write_course
-
-    write_course([course], out, name=name, note=f"No animation: {note}" if note else "")
-    _tell_course(course, note, out)
+        found = _found(plan, points, flow, ends, tracker, feed, time_line)
+    trace, course = found.trace, found.course
+    if trace is not None:
+        write(trace, out, time_line=None if course is None else beside.name)
+        _tell(trace.data)
+        if found.note:
+            shell.warn(f"there is no time line: {found.note}")
+        shell.out.print(str(out), markup=False, soft_wrap=True)
+    if course is not None:
+        page = out if trace is None else beside
+        note = f"No animation: {found.note}" if found.note else ""
+        write_course([course], page, name=found.name, note=note, animation=None if trace is None else out.name)
+        if trace is None:
+            _tell_course(course, found.note)
+        shell.out.print(str(page), markup=False, soft_wrap=True)
 
 
-def _course(
+@dataclass(frozen=True)
+class _Found:
+    """What the pages show of a flow."""
+
+    trace: Trace | None
+    course: Course | None
+    name: str
+    """The name of the scenario."""
+    note: str
+    """Why there is no trace or no course, unless that was not asked for."""
+
+
+def _found(
     scenario: Scenario,
     points: list[Point],
     flow: int | None,
     ends: tuple[str, str, int | None, int | None] | None,
+    tracker: Tracker,
     feed: Any,
-    refused: ScenarioError | None = None,
-) -> tuple[Course, str]:
-    """The course of the flow, and the name of the scenario.
+    time_line: bool | None,
+) -> _Found:
+    """The trace of the flow, its course, or both, as `time_line` asks.
 
-    Raises `refused`, the reason for which there is no animation, or another error if there is no such flow.
+    Raises `ScenarioError`, if there is neither.
     """
-    from ..timeline.simulated import explores, number_of, planned, simulated
+    from ..exploring import follow
+    from ..timeline.simulated import simulated
 
     def forward(event: dict[str, Any]) -> None:
-        feed({"event": "progress", "run_id": "0", "label": "the flow", **event})
+        feed({"event": "progress", "run_id": _TIME_LINE, "label": "the time line", **event})
 
-    plan = planned(scenario, points)
+    trace, note = None, ""
+    tracker.total = 1 if time_line else len(_SCENES) + (time_line is None)
+    if not time_line:
+        try:
+            trace = follow(scenario, points=points, flow=flow, ends=ends, progress=_Forward(feed))
+        except ScenarioError as error:
+            if time_line is False:
+                raise
+            note = f"{error}"
+            tracker.total = 1
+        else:
+            if time_line is False:
+                return _Found(trace, None, "", "")
+            for run in list(tracker.active):
+                feed({"event": "run_done", "run_id": run, "fraction": 1.0})
+            tracker.total = tracker.finished + 1
+            flow, ends = int(trace.flow["flow"]), None
     try:
-        number = number_of(plan, flow, ends)
+        course, name = simulated(scenario, points, flow, ends, forward)
     except ScenarioError as error:
-        raise (refused if refused is not None and explores(plan) else error) from None
-    return simulated(scenario, plan, number, forward), str(plan["name"])
+        if trace is None:
+            raise
+        return _Found(trace, None, "", f"{error}")
+    return _Found(trace, course, name, note)
 
 
 def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scenario, list[Point]]:
@@ -126,8 +166,8 @@ def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scena
     points = scenario.points()
     changes = []
     for change in sets:
-        key, _, value = (part.strip() for part in change.partition("="))
-        swept = [point for point in points if key in point.overrides and _is(point.overrides[key], value)]
+        key, value = assigned(change)
+        swept = [point for point in points if key in point.overrides and show(point.overrides[key]) == show(value)]
         if swept:
             points = swept
         else:
@@ -138,14 +178,6 @@ def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scena
         points = [point for point in scenario.points() if json.dumps(point.overrides, sort_keys=True) in kept]
         points = points or scenario.points()
     return scenario, [point for point in points if point.seed == points[0].seed]
-
-
-def _is(value: Any, text: str) -> bool:
-    """Whether `text`, the value of a ``--set``, equals `value`."""
-    try:
-        return bool(json.loads(text) == value)
-    except ValueError:
-        return text == show(value)
 
 
 def _ends(
@@ -177,7 +209,7 @@ class _Forward:
         self.feed({"event": "progress", "run_id": str(self.scene), "label": label, **event})
 
 
-def _tell(data: dict[str, Any], out: Path) -> None:
+def _tell(data: dict[str, Any]) -> None:
     nodes, flow = data["fabric"]["nodes"], data["flow"]
     between = f"{nodes[flow['from']]['name']} to {nodes[flow['to']]['name']}"
     label = f" ({data['label']})" if data["label"] and data["label"] != data["scheme"] else ""
@@ -188,14 +220,12 @@ def _tell(data: dict[str, Any], out: Path) -> None:
     shell.say(escape(what))
     if data["no_recovery"]:
         shell.warn(f"the page shows no recovery: {data['no_recovery']}")
-    shell.out.print(str(out), markup=False, soft_wrap=True)
 
 
-def _tell_course(course: Course, note: str, out: Path) -> None:
+def _tell_course(course: Course, note: str) -> None:
     data = course.data
     what = (
         f"{course.label}, seed {course.seed}: flow {data['flow']}, {data['src']} to {data['dst']}, "
         f"{quantity.size(data['bytes'])}, time line"
     )
     shell.say(escape(what + (f" (no animation: {note})" if note else "")))
-    shell.out.print(str(out), markup=False, soft_wrap=True)

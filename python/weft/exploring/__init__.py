@@ -13,11 +13,11 @@ from .trace import Trace, follow
 __all__ = ["Trace", "follow", "write"]
 
 
-def write(trace: Trace, out: str | Path) -> Path:
-    """Write the page of `trace` and return its path.
+def write(trace: Trace, out: str | Path, *, time_line: str | None = None) -> Path:
+    """Write the page of `trace`, with a link to the page with the flow's time line if it has one; return its path.
 
     Raises `OutputError` if it cannot be written; an existing page is left unchanged.
     """
     path = Path(out)
-    write_text(path, render(trace))
+    write_text(path, render(trace, time_line))
     return path

@@ -2,15 +2,15 @@
 
 from .. import __version__, quantity
 from ..labels import plural
-from ..markup import data_block, escape
+from ..markup import data_block, escape, link
 from ..reporting.parts import asset, document
 from .stage import stage
 from .story import Story, time
 from .trace import Scene, Trace
 
 
-def render(trace: Trace) -> str:
-    """The page as HTML text."""
+def render(trace: Trace, time_line: str | None = None) -> str:
+    """The page as HTML text, with a link to the file `time_line` beside it."""
     source, target = trace.ends
     data = {
         "stage": stage(trace.fabric, trace.ends),
@@ -29,7 +29,7 @@ def render(trace: Trace) -> str:
         [asset("explore.js", __package__)],
         [
             "<noscript>This page draws with JavaScript.</noscript>",
-            _header(trace),
+            _header(trace, time_line),
             f"<main>{_player(trace)}</main>",
             f"<footer><main>Made by Weft {escape(__version__)}. This page works offline.</main></footer>",
             data_block("trace", data),
@@ -61,7 +61,7 @@ def facts(trace: Trace, scene: Scene) -> list[tuple[str, str]]:
     return rows
 
 
-def _header(trace: Trace) -> str:
+def _header(trace: Trace, time_line: str | None) -> str:
     flow, (source, target) = trace.flow, trace.ends
     what = [
         f"{trace.data['scheme']} on {trace.fabric.name}",
@@ -80,6 +80,7 @@ def _header(trace: Trace) -> str:
         f'<header class="top"><div><h1>How {escape(source)} finds a path to {escape(target)}</h1>'
         f'<div class="meta">{escape(" · ".join(what))}<br>{escape(trace.data["name"])}: all other traffic is '
         "simulated but not drawn</div>"
+        + (f"<p>{link(time_line, 'Time line of this flow')}</p>" if time_line else "")
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"
     )

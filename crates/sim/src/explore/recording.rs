@@ -67,6 +67,20 @@ pub struct RecordingProgress {
     pub goal_ps: AtomicU64,
 }
 
+impl RecordingProgress {
+    /// The part of the run that is over, from 0 to 1; `None` until the end is known.
+    pub fn fraction(&self) -> Option<f64> {
+        let goal = self.goal_ps.load(Ordering::Relaxed);
+        let now = self.progress.time_ps.load(Ordering::Relaxed);
+        (goal > 0).then(|| (now as f64 / goal as f64).min(1.0))
+    }
+
+    /// The packet-hops so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.progress.packet_hops.load(Ordering::Relaxed)
+    }
+}
+
 /// The run with the flow's path cut.
 #[derive(Debug)]
 pub struct Recovery {

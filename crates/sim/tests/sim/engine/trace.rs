@@ -252,8 +252,19 @@ fn a_flow_is_chosen_by_its_ends_and_ports_and_what_is_wrong_is_said() {
     let (from, to) = (name(flow.src), name(flow.dst));
     assert_eq!(between(&from, &to, Some(flow.sport), Some(flow.dport)), Ok(flow.id));
     let wrong_port = between(&from, &to, None, Some(1)).unwrap_err();
-    assert!(wrong_port.contains("has these TCP ports; existing flows: ports"), "{wrong_port}");
+    assert!(wrong_port.contains("has these ports; existing flows: ports"), "{wrong_port}");
     let unknown = between("h99", &to, None, None).unwrap_err();
     assert_eq!(unknown, "there is no host `h99`; the hosts are h0, h1, h2, h3, h4, h5, h6, h7 and 1 more");
     assert_eq!(between("H1", &to, None, None).unwrap_err(), "there is no host `H1`: did you mean `h1`?");
+    let number = FlowChoice::Number(flow.id.0.into());
+    assert_eq!(number.named_or_long(&plan).map(|flow| flow.id), Ok(flow.id));
+    let any = FlowChoice::Any.named_or_long(&plan).unwrap();
+    let long = |flow: &&weft_traffic::Flow| {
+        flow.bytes >= 1_000_000 && flow.start.ps() >= plan.run.duration.ps() / 10
+    };
+    let largest = plan.traffic.flows.iter().map(|flow| flow.bytes).max();
+    match plan.traffic.flows.iter().find(long) {
+        Some(first) => assert_eq!(any.id, first.id),
+        None => assert_eq!(Some(any.bytes), largest),
+    }
 }
