@@ -48,7 +48,7 @@ class View:
 
 
 def status(tracker: Tracker, now: float) -> str:
-    """Runs, rates and time left in one line."""
+    """Runs, rates and time left in one line; no rate of runs before one has finished."""
     parts = [f"{tracker.over} of {plural(tracker.total, 'run')}" if tracker.total else "starting"]
     if tracker.failed:
         parts.append(f"{tracker.failed} failed")
@@ -57,9 +57,10 @@ def status(tracker: Tracker, now: float) -> str:
     hops, pace = tracker.hops_per_second(now), tracker.runs_per_hour(now)
     if hops:
         parts.append(f"{quantity.count(hops)} packet-hops/s")
-    if pace:
+    if pace and tracker.finished:
         parts.append(f"{quantity.count(float(round(pace)))} runs/h")
     left = tracker.seconds_left(now)
     if left is not None and tracker.over < tracker.total:
-        parts.append(f"{quantity.clock(left)} left")
+        guess = "" if tracker.finished else " (from progress within runs)"
+        parts.append(f"{quantity.clock(left)} left{guess}")
     return " · ".join(parts)

@@ -41,6 +41,20 @@ def test_rates_count_what_was_done_since_the_start():
     assert status(tracker, 110.0) == "2 of 4 runs · 300,000 packet-hops/s · 540 runs/h · 10 s left"
 
 
+def test_before_a_run_has_finished_there_is_no_rate_of_runs_and_the_time_left_is_an_estimate():
+    tracker = Tracker(started=0.0)
+    feed(
+        tracker,
+        {"event": "sweep", "total": 4},
+        {"event": "progress", "run_id": "a", "label": "x", "fraction": 0.5, "packet_hops": 1e6},
+    )
+    assert status(tracker, 10.0) == (
+        "0 of 4 runs · 100,000 packet-hops/s · 1 min 10 s left (from progress within runs)"
+    )
+    feed(tracker, {"event": "run_done", "run_id": "a", "fraction": 1.0, "packet_hops": 2e6})
+    assert status(tracker, 20.0) == "1 of 4 runs · 100,000 packet-hops/s · 180 runs/h · 1 min 00 s left"
+
+
 def test_nothing_is_said_about_time_before_anything_is_done():
     tracker = Tracker(started=0.0, total=3)
     assert tracker.seconds_left(5.0) is None
