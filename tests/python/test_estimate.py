@@ -104,7 +104,7 @@ def test_a_long_run_says_so_first_and_a_short_one_does_not(weft, tiny, tmp_path,
     assert "This takes about 5 min, 1.0 MB of memory and 1.0 MB on disk (4 runs, 2 at a time); --quick" in long
     costing(monkeypatch)
     assert "This takes" not in weft("run", tiny, "-o", tmp_path / "short").stderr
-    assert "To run it takes about 1 s" in weft("check", tiny).stderr
+    assert "Running it takes about 1 s" in weft("check", tiny).stderr
 
 
 def test_results_that_do_not_fit_on_the_disk_are_refused(weft, tiny, tmp_path, monkeypatch):

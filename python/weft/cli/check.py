@@ -28,4 +28,4 @@ def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = N
         shell.out.print(f"  {label}{times}", markup=False, soft_wrap=True)
     with announced("Estimating the cost of the runs ..."):
         cost = estimate(plan, always_measured=True)
-    shell.say(f"To run it takes {cost}.")
+    shell.say(f"Running it takes {cost}.")
