@@ -1,6 +1,7 @@
 //! [`Expected`]: switch names, and differences between the network and the configured fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
+use weft_units::plural;
 
 use crate::ids::{SwitchId, SwitchPort};
 use crate::settings::ExpectedFabric;
@@ -112,7 +113,7 @@ impl Expected {
             let found = extra.remove(&(a, b)).map_or(0, |cables| cables.len());
             if found != count && is_up(a) && is_up(b) {
                 let (a, b) = (self.name(a), self.name(b));
-                said.push(format!("{found} links between {a} and {b}, expected {count}"));
+                said.push(format!("{} between {a} and {b}, expected {count}", plural(found as u64, "link")));
             }
         }
         for (at, found) in extra.into_values().flatten() {

@@ -336,7 +336,7 @@ impl FabricBuilder {
         let switches = (nodes.len() - hosts.len()) as u64;
         let with_hosts = edges.iter().filter(|&&edge| edge).count() as u64;
         if switches * with_hosts > MAX_TABLE {
-            let what = "pairs of a switch and a switch with hosts";
+            let what = "pair of a switch and a switch with hosts";
             return Err(FabricError::TooMany { what, most: MAX_TABLE, given: switches * with_hosts });
         }
         let by_name = by_name.into_values().collect();
@@ -366,10 +366,10 @@ impl FabricBuilder {
 /// Rejects sizes that are too large, before anything is built.
 pub(crate) fn check_size(nodes: u64, cables: u64) -> Result<(), FabricError> {
     if nodes > MAX_NODES {
-        return Err(FabricError::TooMany { what: "nodes", most: MAX_NODES, given: nodes });
+        return Err(FabricError::TooMany { what: "node", most: MAX_NODES, given: nodes });
     }
     if cables > MAX_CABLES {
-        return Err(FabricError::TooMany { what: "links", most: MAX_CABLES, given: cables });
+        return Err(FabricError::TooMany { what: "link", most: MAX_CABLES, given: cables });
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! [`FabricError`]: why a fabric is invalid.
 
 use thiserror::Error;
-use weft_units::{Bytes, Duration, Rate};
+use weft_units::{Bytes, Duration, Rate, plural};
 
 use crate::bounds::{MAX_DELAY, MAX_RATE, MIN_RATE};
 use crate::limit::Limit;
@@ -18,11 +18,11 @@ pub enum FabricError {
         k: u32,
     },
     /// Too little of something.
-    #[error("a {shape} needs at least {least} {what}, not {given}")]
+    #[error("a {shape} needs at least {}, not {given}", plural(*least, what))]
     TooFew {
         /// The kind of fabric.
         shape: &'static str,
-        /// The quantity that is too small.
+        /// The quantity that is too small, one of it.
         what: &'static str,
         /// The minimum.
         least: u32,
@@ -30,9 +30,9 @@ pub enum FabricError {
         given: u32,
     },
     /// Too many of a thing.
-    #[error("{given} {what} are too many: expected at most {most}")]
+    #[error("{} are too many: expected at most {most}", plural(*given, what))]
     TooMany {
-        /// The things counted.
+        /// The thing counted, one of it.
         what: &'static str,
         /// The most that fits.
         most: u64,
@@ -40,7 +40,7 @@ pub enum FabricError {
         given: u64,
     },
     /// A node with more cables than port numbers.
-    #[error("node `{node}` has too many links: expected at most {most} ports")]
+    #[error("node `{node}` has too many links: expected at most {}", plural(*most, "port"))]
     TooManyPorts {
         /// The node.
         node: String,

@@ -8,6 +8,7 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use socket2::Socket;
+use weft_units::plural;
 
 use crate::clock::Clock;
 use crate::tcp_info::TcpInfo;
@@ -120,7 +121,11 @@ impl Receiver {
             match read {
                 Ok(0) if self.received == self.bytes => return Ok(Step::Closed),
                 Ok(0) => {
-                    let why = format!("connection closed after {} of {} bytes", self.received, self.bytes);
+                    let why = format!(
+                        "connection closed after {} of {}",
+                        self.received,
+                        plural(self.bytes, "byte")
+                    );
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
                 }
                 Ok(read) => self.take(read as u64, clock)?,
@@ -134,7 +139,7 @@ impl Receiver {
     fn take(&mut self, read: u64, clock: &Clock) -> io::Result<()> {
         self.received += read;
         if self.received > self.bytes {
-            let why = format!("received {} bytes of a flow of {}", self.received, self.bytes);
+            let why = format!("received {} of a flow of {}", plural(self.received, "byte"), self.bytes);
             return Err(io::Error::other(why));
         }
         if self.received == self.bytes && self.end_ps.is_none() {

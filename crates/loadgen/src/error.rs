@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
+use weft_units::reason;
 
 /// Why a run did not start or could not continue.
 #[derive(Debug, Error)]
 pub enum GeneratorError {
     /// A namespace that cannot be opened.
-    #[error("cannot open the network namespace {}: {source}", path.display())]
+    #[error("cannot open the network namespace {}: {}", path.display(), reason(source))]
     Namespace {
         /// Its file.
         path: PathBuf,
@@ -18,7 +19,7 @@ pub enum GeneratorError {
         source: io::Error,
     },
     /// A host whose namespace cannot be entered.
-    #[error("cannot enter the network namespace of `{host}` (needs CAP_SYS_ADMIN): {source}")]
+    #[error("cannot enter the network namespace of `{host}` (needs CAP_SYS_ADMIN): {}", reason(source))]
     Enter {
         /// The host.
         host: String,
@@ -27,7 +28,8 @@ pub enum GeneratorError {
     },
     /// A congestion control that is not available or not permitted.
     #[error(
-        "`{host}` cannot use the congestion control `{name}`: {source}; available: {available}; to load another, run `modprobe tcp_{name}`"
+        "`{host}` cannot use the congestion control `{name}`: {}; available: {available}; to load another, run `modprobe tcp_{name}`",
+        reason(source)
     )]
     Congestion {
         /// The host.
@@ -46,10 +48,10 @@ pub enum GeneratorError {
         ago: Duration,
     },
     /// The records cannot be written.
-    #[error("cannot write the records: {0}")]
+    #[error("cannot write the records: {}", reason(.0))]
     Records(io::Error),
     /// A system call failed that the run depends on.
-    #[error("{what}: {source}")]
+    #[error("{what}: {}", reason(source))]
     Kernel {
         /// The object of the failed call, such as `a listener`.
         what: &'static str,

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use weft_loadgen::{Generator, Style, Workload};
 use weft_manual::{FAILED, INTERRUPTED, REFUSED};
+use weft_units::reason;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,10 +63,11 @@ fn main() -> ExitCode {
 fn send(arguments: &Arguments) -> Result<ExitCode, (u8, String)> {
     let bad = |message: String| (REFUSED, message);
     let path = arguments.workload.display();
-    let text = fs::read(&arguments.workload).map_err(|error| bad(format!("cannot read {path}: {error}")))?;
+    let text = fs::read(&arguments.workload)
+        .map_err(|error| bad(format!("cannot read {path}: {}", reason(&error))))?;
     let workload = Workload::read(&text).map_err(|error| bad(format!("{path}: {error}")))?;
     let here = workload.here(&arguments.hosts).map_err(|error| bad(error.to_string()))?;
-    let unwritable = |error| bad(format!("cannot write {}: {error}", arguments.records.display()));
+    let unwritable = |error| bad(format!("cannot write {}: {}", arguments.records.display(), reason(&error)));
     // Records of an earlier run are kept if this one cannot start.
     let records = File::options()
         .create(true)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
+use weft_units::plural;
 
 use crate::lateness::Lateness;
 
@@ -37,7 +38,9 @@ impl fmt::Display for Outcome {
         let Self { flows, finished, failed, bytes, elapsed_ps, lateness, .. } = self;
         write!(
             f,
-            "{finished} of {flows} flows finished, {failed} failed, {bytes} bytes in {:.3} s; start lateness {:.0} us (median), {:.0} us (p99), {:.0} us (max)",
+            "{finished} of {} finished, {failed} failed, {} in {:.3} s; start lateness {:.0} us (median), {:.0} us (p99), {:.0} us (max)",
+            plural(*flows, "flow"),
+            plural(*bytes, "byte"),
             *elapsed_ps as f64 * 1e-12,
             lateness.p50_ps as f64 * 1e-6,
             lateness.p99_ps as f64 * 1e-6,

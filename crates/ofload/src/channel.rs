@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+use weft_units::reason;
 use weft_wire::Error;
 use weft_wire::openflow::Messages;
 
@@ -24,7 +25,7 @@ pub enum ChannelError {
     #[error("the controller closed the connection")]
     Closed,
     /// A system call failed.
-    #[error(transparent)]
+    #[error("{}", reason(.0))]
     Io(#[from] io::Error),
     /// The bytes are not a valid OpenFlow message.
     #[error("the controller sent an invalid OpenFlow message: {0}")]

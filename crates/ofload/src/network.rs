@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use thiserror::Error;
 use weft_fabric::{Fabric, FabricError, LinkSpec, build, read};
-use weft_units::NodeId;
+use weft_units::{NodeId, reason};
 use weft_wire::Mac;
 
 use crate::frame::Station;
@@ -19,7 +19,7 @@ pub enum NetworkError {
     )]
     Unknown(String),
     /// The file cannot be read.
-    #[error("{path}: {error}")]
+    #[error("cannot read {path}: {}", reason(error))]
     Unreadable {
         /// The file.
         path: String,

@@ -10,6 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 use thiserror::Error;
 use weft_poller::{Interest, Poller};
+use weft_units::reason;
 
 use crate::agent::Stage;
 use crate::channel::{Channel, ChannelError};
@@ -59,7 +60,7 @@ pub struct Settings {
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The controller cannot be reached.
-    #[error("cannot connect to a controller on {address}: {error}")]
+    #[error("cannot connect to a controller on {address}: {}", reason(error))]
     Connect {
         /// Its address.
         address: SocketAddr,
@@ -89,10 +90,10 @@ pub enum RunError {
     #[error("two hosts have no free ports for another connection: keep fewer alive, or use more hosts")]
     Ports,
     /// The controller's process cannot be read.
-    #[error("the controller's process: {0}")]
+    #[error("the controller's process: {}", reason(.0))]
     Process(io::Error),
     /// A system call failed.
-    #[error(transparent)]
+    #[error("{}", reason(.0))]
     Io(#[from] io::Error),
 }
 

@@ -20,6 +20,7 @@ use weft_sim::module::{Ended, Job};
 use weft_sim::run::RunError;
 use weft_switching::{Checks, Contradiction, Descriptor, ParamInfo, SchemeSpec, Schemes, descriptor};
 use weft_transport::{Config, CongestionControl, ControllerInfo};
+use weft_units::reason;
 
 use crate::abi::{Answer, Bytes, File, Gauges, IDENTITY, MARK, SYMBOL, Table};
 use crate::message::{Check, Extension, ParamError, Reply, Run, RunOutcome, Source, json, parsed};
@@ -34,7 +35,7 @@ const LONGEST_NAME: usize = 60;
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The file cannot be read.
-    #[error("cannot read {}: {why}", path.display())]
+    #[error("cannot read {}: {}", path.display(), reason(why))]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read, write};
 use weft_sim::fabric_json::{links_json, nodes};
+use weft_units::{plural, reason};
 
 use crate::error::ScenarioError;
 use crate::files::{load, scenario};
@@ -76,8 +77,8 @@ pub fn network_file(path: &str) -> PyResult<String> {
 type Reader = fn(&str, &[u8], &LinkSpec) -> Result<Fabric, read::ReadError>;
 
 fn read_with(reader: Reader, path: &str) -> PyResult<Fabric> {
-    let bytes =
-        fs::read(path).map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {error}")))?;
+    let bytes = fs::read(path)
+        .map_err(|error| ScenarioError::new_err(format!("cannot read {path}: {}", reason(&error))))?;
     let fabric = reader(path, &bytes, &LinkSpec::default());
     fabric.map_err(|error| {
         let text = error.to_string();
@@ -113,12 +114,12 @@ fn measures(fabric: &Fabric) -> Value {
     };
     let rows = diversity.rows.iter().map(|row| {
         let text = format!(
-            "{} equal-cost, {} disjoint ({} pairs)",
+            "{} equal-cost, {} disjoint ({})",
             range(row.equal_cost),
             range(row.disjoint),
-            row.pairs
+            plural(row.pairs, "pair")
         );
-        (format!("paths over {} links", row.hops), json!(text))
+        (format!("paths over {}", plural(u64::from(row.hops), "link")), json!(text))
     });
     json!({
         "counts": { "tiers": tiers.collect::<Vec<_>>(), "pods": counts.pods },

@@ -14,6 +14,7 @@ use weft_sim::origin::Origin;
 use weft_sim::results::FILES;
 use weft_sim::single::run_point;
 use weft_sim::sweep_directory::Directory;
+use weft_units::reason;
 
 use crate::emulated::of_sweep;
 use crate::error::ScenarioError;
@@ -132,7 +133,7 @@ impl Runs {
         let outcome = py.detach(|| {
             let load = |file: &str| {
                 let path = files.get(file).ok_or_else(|| format!("`{file}` was not sent"))?;
-                fs::read(path).map_err(|error| format!("cannot read `{file}`: {error}"))
+                fs::read(path).map_err(|error| format!("cannot read `{file}`: {}", reason(&error)))
             };
             run_point(&self.scenario, point, &load, Path::new(target), threads, &mut |so_far| {
                 let result = Python::attach(|py| {

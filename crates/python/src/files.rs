@@ -1,7 +1,7 @@
 //! Files that a scenario names, relative to its directory.
 
 use std::fs;
-use std::io::ErrorKind::{IsADirectory, NotFound};
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use weft_plugin::host::schemes;
 use weft_scenario::Scenario;
 use weft_sim::results::ResultError;
+use weft_units::reason;
 
 use crate::error::ScenarioError;
 
@@ -29,11 +30,10 @@ pub fn os_error(error: &ResultError) -> PyErr {
 pub fn load(base: &str, path: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(base).join(path);
     fs::read(&path).map_err(|error| {
-        match (error.kind(), path.parent().filter(|at| !["", "."].map(Path::new).contains(at))) {
-            (NotFound, None) => "there is no such file here".to_owned(),
-            (NotFound, Some(directory)) => format!("there is no such file in {}", directory.display()),
-            (IsADirectory, _) => "it is a directory".to_owned(),
-            _ => error.to_string(),
+        let why = reason(&error);
+        match path.parent().filter(|at| !["", "."].map(Path::new).contains(at)) {
+            Some(directory) if error.kind() == NotFound => format!("{why} in {}", directory.display()),
+            _ => why,
         }
     })
 }

@@ -25,6 +25,8 @@ pub(crate) struct Baselines<'a> {
     labels: Vec<String>,
     /// The other swept keys with several values.
     axes: Vec<&'a Axis>,
+    /// All swept keys.
+    swept: Vec<String>,
 }
 
 impl<'a> Baselines<'a> {
@@ -34,7 +36,10 @@ impl<'a> Baselines<'a> {
         let labels = combinations.iter().map(|combination| label(&combination.overrides(), own));
         let labels: Vec<String> = labels.filter(|label| seen.insert(label.clone())).collect();
         let several = |axis: &&Axis| axis.values.len() > 1 && !is_of_scheme(&axis.key);
-        Self { labels, axes: axes.iter().filter(several).collect() }
+        let mut keys = HashSet::new();
+        let overridden = combinations.iter().flat_map(|one| one.overrides().into_iter().map(|(key, _)| key));
+        let swept = overridden.filter(|key| keys.insert(key.clone())).collect();
+        Self { labels, axes: axes.iter().filter(several).collect(), swept }
     }
 
     /// Whether `baseline` is one of them: a label or its first words (the first such label is meant), a value,
@@ -55,6 +60,20 @@ impl<'a> Baselines<'a> {
                         || self.labels.iter().any(of_label)
                 })
             })
+    }
+
+    /// The key of a baseline such as `load=0.2`, if it is not swept.
+    pub(crate) fn unswept<'b>(&self, baseline: &'b str) -> Option<&'b str> {
+        let (name, _) = baseline.rsplit(' ').next()?.split_once('=').filter(|(name, _)| !name.is_empty())?;
+        let is_swept =
+            |key: &String| key.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+        (!self.swept.iter().any(is_swept)).then_some(name)
+    }
+
+    /// All swept keys, for messages.
+    pub(crate) fn swept(&self) -> String {
+        let keys: Vec<String> = self.swept.iter().map(|key| format!("`{key}`")).collect();
+        if keys.is_empty() { "none".to_owned() } else { keys.join(", ") }
     }
 
     /// All of them, for messages.

@@ -30,6 +30,13 @@ pub(crate) const TOP_KEYS: &[Key] = &[
 pub(crate) const SECTIONS: &[&str] =
     &["fabric", "traffic", "scheme", "transport", "run", "measure", "event", "sweep", "variant"];
 
+/// The sections that every scenario needs, each with lines to write.
+const EXAMPLES: [(&str, &str); 3] = [
+    ("fabric", "write, for example, the lines: `[fabric]`, `kind = \"fat-tree\"`, `k = 4`"),
+    ("traffic", "write, for example, the lines: `[traffic]`, `sizes = \"web-search\"`, `load = 0.4`"),
+    ("scheme", "write, for example, the lines: `[scheme]`, `name = \"ecmp\"`"),
+];
+
 /// A scenario at one point of its sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -73,10 +80,11 @@ impl Settings {
             let unknown = || table.0.iter().filter(|entry| !is_name(&entry.key));
             let misspelt = || unknown().any(|entry| nearest(&entry.key, names()) == Some(name));
             if root.node(name).is_none() && !misspelt() {
-                let label =
-                    format!("a scenario needs the sections {}", list(["fabric", "traffic", "scheme"]));
-                problems
-                    .add(Problem::at(Span::default(), format!("section [{name}] is missing")).label(label));
+                let label = format!("a scenario needs the sections {}", list(EXAMPLES.map(|(name, _)| name)));
+                let missing =
+                    Problem::at(Span::default(), format!("section [{name}] is missing")).label(label);
+                let example = EXAMPLES.into_iter().find(|&(of, _)| of == name);
+                problems.add(example.into_iter().fold(missing, |problem, (_, lines)| problem.help(lines)));
             }
             root.section(name)
         };

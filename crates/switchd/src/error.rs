@@ -8,6 +8,7 @@ use aya::maps::MapError;
 use aya::programs::ProgramError;
 use aya::programs::links::LinkError;
 use thiserror::Error;
+use weft_units::reason;
 
 /// An error as printed by programs, with the prefix `error: `, which configuration errors already have.
 pub fn as_line(error: &impl std::fmt::Display) -> String {
@@ -37,7 +38,7 @@ pub enum PlaneError {
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),
     /// A pin could not be read or written.
-    #[error("{path}: {error}", path = path.display())]
+    #[error("{path}: {}", reason(error), path = path.display())]
     Pin {
         /// Its path.
         path: PathBuf,

@@ -1,11 +1,10 @@
 //! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
 
-use weft_units::{Duration, Time, words};
+use weft_units::{Duration, Time, plural, words};
 
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
 use crate::program::Program;
-use crate::words::plural;
 
 words! {
     /// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
@@ -68,7 +67,7 @@ impl Collective {
             Algorithm::RingAllReduce => (ranks, ranks.saturating_mul(2 * (ranks - 1))),
             Algorithm::AllGather | Algorithm::AllToAll => (ranks, ranks.saturating_mul(ranks - 1)),
             Algorithm::HalvingDoublingAllReduce if !ranks.is_power_of_two() => {
-                return Err(format!("`{name}` has {ranks} ranks; expected a power of two"));
+                return Err(format!("`{name}` has {}; expected a power of two", plural(ranks, "rank")));
             }
             Algorithm::HalvingDoublingAllReduce => (ranks, 2 * ranks * u64::from(ranks.ilog2())),
             Algorithm::TreeAllReduce => (self.chunks, self.chunks.saturating_mul(2 * (ranks - 1))),
@@ -76,8 +75,10 @@ impl Collective {
         };
         if self.bytes < parts {
             return Err(format!(
-                "`{name}` sends {} bytes in {parts} parts; expected at least {parts} bytes",
-                self.bytes
+                "`{name}` sends {} in {}; expected at least {}",
+                plural(self.bytes, "byte"),
+                plural(parts, "part"),
+                plural(parts, "byte")
             ));
         }
         Ok(flows)

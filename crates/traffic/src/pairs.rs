@@ -2,7 +2,7 @@
 
 use rand_core::RngCore;
 use thiserror::Error;
-use weft_units::HostId;
+use weft_units::{HostId, plural};
 
 use crate::demand::Demand;
 use crate::places::Places;
@@ -52,7 +52,8 @@ pub enum PairsError {
     Share(f64),
     /// More senders than there are hosts.
     #[error(
-        "{fan_in} hosts cannot send to one host: it has only {others} others to receive from; expected 1 to {others}"
+        "{} cannot send to one host: it has only {} to receive from; expected {}", plural(*fan_in, "host"),
+        plural(*others as u64, "other"), match others { 1 => "1".to_owned(), _ => format!("1 to {others}") }
     )]
     FanIn {
         /// The requested number.

@@ -1,11 +1,11 @@
 //! [`Ranks`]: the hosts on which the ranks of a collective or a trace run.
 
 use rand_core::RngCore;
-use weft_units::{HostId, words};
+use weft_units::{HostId, plural, words};
 
 use crate::places::Places;
 use crate::random::shuffle;
-use crate::words::plural;
+use crate::words::there_are;
 
 words! {
     /// The order in which ranks are placed on hosts.
@@ -49,7 +49,7 @@ impl Ranks {
                 Self::Placed(Some(asked), _) if *asked <= given => format!("`ranks` is {asked}"),
                 Self::Placed(..) => format!("the fabric has {}", plural(given, "host")),
             };
-            return Err(format!("rank {given} has no host: there are {count} ranks, and {hosts}"));
+            return Err(format!("rank {given} has no host: {}, and {hosts}", there_are(count, "rank")));
         }
         let mut hosts = match self {
             Self::Listed(hosts) => hosts.clone(),

@@ -1,17 +1,10 @@
-//! [`plural`], [`there_are`] and [`short`]: parts of messages.
-
-use std::fmt::Display;
+//! [`there_are`] and [`short`]: parts of messages.
 
 use weft_fabric::visible;
+use weft_units::plural;
 
 /// The most characters of a word of a file that a message repeats.
 const MOST: usize = 40;
-
-/// A number of things: `1 rank`, `2 ranks`.
-pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    let end = if count == N::from(1) { "" } else { "s" };
-    format!("{count} {noun}{end}")
-}
 
 /// A phrase for this number of things: "there is one flow", "there are 3 flows".
 pub(crate) fn there_are(count: u64, noun: &str) -> String {
@@ -35,7 +28,6 @@ mod tests {
 
     #[test]
     fn numbers_have_their_form_and_long_words_are_cut_between_characters() {
-        assert_eq!([0_u64, 1, 2].map(|count| plural(count, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
         assert_eq!([1, 2].map(|count| there_are(count, "flow")), ["there is 1 flow", "there are 2 flows"]);
         assert_eq!(short(&"é".repeat(40)), "é".repeat(40));
         assert_eq!(short(&"é".repeat(41)), format!("{}...", "é".repeat(40)));

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod ids;
+mod message;
 mod param;
 #[doc(hidden)]
 pub mod params;
@@ -18,6 +19,7 @@ pub mod words;
 
 pub use bytes::Bytes;
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
+pub use message::{plural, reason};
 pub use param::{Given, Param, ParamInfo, ParamKind, ParamValue, Range};
 pub use params::Parameters;
 pub use quantity::QuantityError;

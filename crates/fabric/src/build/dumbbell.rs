@@ -14,8 +14,8 @@ pub fn dumbbell(
     host: &LinkSpec,
     bottleneck: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
-    at_least("dumbbell", "hosts on the left", 1, left)?;
-    at_least("dumbbell", "hosts on the right", 1, right)?;
+    at_least("dumbbell", "host on the left", 1, left)?;
+    at_least("dumbbell", "host on the right", 1, right)?;
     let hosts = u64::from(left) + u64::from(right);
     fits(Some(hosts + 2), Some(hosts + 1))?;
     let mut builder = FabricBuilder::new(format!("dumbbell {left}-{right}"));

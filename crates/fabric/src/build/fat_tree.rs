@@ -14,7 +14,7 @@ use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 /// [`FabricError::OddPorts`], [`FabricError::TooFew`] for k = 0, [`FabricError::TooMany`], and
 /// those of [`FabricBuilder::connect`].
 pub fn fat_tree(k: u32, host: &LinkSpec, fabric: &LinkSpec) -> Result<Fabric, FabricError> {
-    at_least("fat-tree", "ports a switch (k)", 2, k)?;
+    at_least("fat-tree", "port a switch (k)", 2, k)?;
     if k % 2 == 1 {
         return Err(FabricError::OddPorts { k });
     }

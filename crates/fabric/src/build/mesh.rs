@@ -15,8 +15,8 @@ pub fn mesh(
     host: &LinkSpec,
     trunk: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
-    at_least("mesh", "switches", 2, switches)?;
-    at_least("mesh", "hosts per switch", 1, hosts_per_switch)?;
+    at_least("mesh", "switch", 2, switches)?;
+    at_least("mesh", "host per switch", 1, hosts_per_switch)?;
     let wide = u64::from(switches);
     let hosts = wide * u64::from(hosts_per_switch);
     fits(hosts.checked_add(wide), hosts.checked_add(wide * (wide - 1) / 2))?;

@@ -15,8 +15,8 @@ pub fn ring(
     host: &LinkSpec,
     trunk: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
-    at_least("ring", "switches", 3, switches)?;
-    at_least("ring", "hosts per switch", 1, hosts_per_switch)?;
+    at_least("ring", "switch", 3, switches)?;
+    at_least("ring", "host per switch", 1, hosts_per_switch)?;
     let wide = u64::from(switches);
     let hosts = wide * u64::from(hosts_per_switch);
     fits(hosts.checked_add(wide), hosts.checked_add(wide))?;

@@ -19,9 +19,9 @@ pub fn spine_leaf(
     host: &LinkSpec,
     fabric: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
-    at_least("spine-leaf", "spines", 1, spines)?;
-    at_least("spine-leaf", "leaves", 1, leaves)?;
-    at_least("spine-leaf", "hosts per leaf", 1, hosts_per_leaf)?;
+    at_least("spine-leaf", "spine", 1, spines)?;
+    at_least("spine-leaf", "leaf", 1, leaves)?;
+    at_least("spine-leaf", "host per leaf", 1, hosts_per_leaf)?;
     let (wide_spines, wide_leaves) = (u64::from(spines), u64::from(leaves));
     let hosts = wide_leaves * u64::from(hosts_per_leaf);
     fits(
@@ -48,7 +48,7 @@ pub fn spine_leaf(
 /// [`FabricError::Oversubscription`] for a ratio that is not above 0 or not finite, and
 /// [`FabricError::TooFew`] without uplinks.
 pub fn oversubscribed_rate(host: Rate, hosts: u32, uplinks: u32, ratio: f64) -> Result<Rate, FabricError> {
-    at_least("switch with oversubscribed uplinks", "uplinks", 1, uplinks)?;
+    at_least("switch with oversubscribed uplinks", "uplink", 1, uplinks)?;
     if !(ratio.is_finite() && ratio > 0.0) {
         return Err(FabricError::Oversubscription(ratio.to_string()));
     }

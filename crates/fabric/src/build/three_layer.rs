@@ -37,11 +37,11 @@ pub fn three_layer(
 ) -> Result<Fabric, FabricError> {
     let &ThreeLayer { pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor } = counts;
     for (what, given) in [
-        ("pods", pods),
-        ("ToRs per pod", tors_per_pod),
-        ("planes", planes),
-        ("spines per plane", spines_per_plane),
-        ("hosts per ToR", hosts_per_tor),
+        ("pod", pods),
+        ("ToR per pod", tors_per_pod),
+        ("plane", planes),
+        ("spine per plane", spines_per_plane),
+        ("host per ToR", hosts_per_tor),
     ] {
         at_least("three-layer fabric", what, 1, given)?;
     }

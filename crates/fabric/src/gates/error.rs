@@ -3,6 +3,7 @@
 use std::fmt;
 
 use thiserror::Error;
+use weft_units::plural;
 use weft_wire::TagWidth;
 
 use super::{Violation, WiringMistake};
@@ -55,7 +56,10 @@ pub enum GateError {
         switch: String,
     },
     /// More servers on an edge switch than a fat-tree has there.
-    #[error("`{switch}` has {servers} servers: an edge switch of a fat-tree (k = {}) has at most {most}", 2 * most)]
+    #[error(
+        "`{switch}` has {}: an edge switch of a fat-tree (k = {}) has at most {most}",
+        plural(*servers as u64, "server"), 2 * most
+    )]
     Servers {
         /// The edge switch.
         switch: String,

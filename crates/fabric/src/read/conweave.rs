@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_units::{Duration, Rate};
+use weft_units::{Duration, Rate, plural};
 
 use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
@@ -71,7 +71,11 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
     let mut found = BTreeSet::new();
     for _ in 0..switches {
         let [word] = words.take().map_err(|_| {
-            at_start(ErrorKind::Syntax(format!("the file ends after {} of {switches} switches", found.len())))
+            at_start(ErrorKind::Syntax(format!(
+                "the file ends after {} of {}",
+                found.len(),
+                plural(switches, "switch")
+            )))
         })?;
         if !found.insert(node(&words, word, nodes)?) {
             return Err(words.error(&format!("switch {word} is listed twice"), word));
@@ -97,7 +101,11 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
                 String::new()
             };
             let there = number - u64::from(left == 0);
-            at_start(ErrorKind::Syntax(format!("there are {there} links{cut}; the first line says {links}")))
+            at_start(ErrorKind::Syntax(format!(
+                "there {} {}{cut}; the first line says {links}",
+                if there == 1 { "is" } else { "are" },
+                plural(there, "link")
+            )))
         })?;
         let byte = words.byte(from);
         let (from, to) = (named(node(&words, from, nodes)?), named(node(&words, to, nodes)?));
@@ -108,7 +116,7 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
     let mut notes = Notes::default();
     if let Some(word) = words.rest.next() {
         let line = text[..words.byte(word)].matches('\n').count() + 1;
-        notes.add(format!("not read from line {line} on: the first line says {links} links"));
+        notes.add(format!("not read from line {line} on: the first line says {}", plural(links, "link")));
     }
     Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges, notes })
 }
@@ -147,7 +155,10 @@ fn lines_differ(text: &str) -> Option<String> {
     if switches != "0" {
         let listed = lines.next()?.len();
         if switches.parse() != Ok(listed) {
-            return Some(format!("the second line lists {listed} switches; the first line says {switches}"));
+            return Some(format!(
+                "the second line lists {}; the first line says {switches}",
+                plural(listed as u64, "switch")
+            ));
         }
     }
     let words = lines.next()?.len();

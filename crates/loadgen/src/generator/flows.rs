@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use socket2::Socket;
 use weft_poller::{Interest, Poller};
+use weft_units::plural;
 
 use crate::clock::Clock;
 use crate::connection::{Receiver, Scratch, Sender, Step};
@@ -284,7 +285,7 @@ impl<'a, W: Write> Flows<'a, W> {
             let record = Record { flow: flow.id, ..Record::default() };
             let missing = |open: &Open| match (&open.sender, &open.receiver) {
                 (_, End::Here(receiver)) => {
-                    format!("{why} after {} of {} bytes", receiver.received(), flow.bytes)
+                    format!("{why} after {} of {}", receiver.received(), plural(flow.bytes, "byte"))
                 }
                 (End::Here(Sender { established_ps: None, .. }), _) => {
                     format!("{why} before the connection was established")

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use weft_switching::Schemes;
+use weft_units::plural;
 
 use super::Scenario;
 use crate::baseline::Baselines;
@@ -137,12 +138,18 @@ impl Scenario {
                 let message =
                     format!("the baseline `{}` is not one of this scenario's {kind}", baseline.value);
                 let names = baselines.names();
-                let label = suggest(&baseline.value, names.iter().map(String::as_str));
+                let label = match baselines.unswept(&baseline.value) {
+                    Some(key) => {
+                        format!("`{key}` is not swept: the swept keys are {}", baselines.swept())
+                    }
+                    None => suggest(&baseline.value, names.iter().map(String::as_str)),
+                };
                 root.problem(baseline.span, message, label);
             }
         }
         if combinations.len().saturating_mul(seeds.len()) > MAX_RUNS {
-            let message = format!("{} points with {} seeds", combinations.len(), seeds.len());
+            let message =
+                format!("{} with {}", plural(combinations.len(), "point"), plural(seeds.len(), "seed"));
             let span = sweep.as_ref().map_or_else(Span::default, |entry| entry.span);
             root.problem(span, message, format!("expected at most {MAX_RUNS} runs"));
         }

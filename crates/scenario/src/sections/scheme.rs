@@ -122,7 +122,7 @@ fn unknown(schemes: &Schemes, scheme: &Descriptor, others: &[&Descriptor], key: 
     names.dedup();
     let has = |other: &&Descriptor| other.params.iter().any(|param| param.name == key);
     let owners: Vec<&str> = schemes.iter().filter(|other| has(other)).map(|other| other.name).collect();
-    let problem = match (owners.as_slice(), nearest(key, names.iter().copied())) {
+    let problem = match (owners.as_slice(), nearest(key, names.iter().copied().chain([NAME.name]))) {
         ([], Some(nearest)) => return problem.label(format!("did you mean `{nearest}`?")),
         ([], None) if names.is_empty() && own.len() == 1 => return problem.label("it has no parameters"),
         ([], None) if names.is_empty() => return problem.label("they have no parameters"),

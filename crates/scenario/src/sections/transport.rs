@@ -7,7 +7,7 @@ use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, ControllerInfo, FirstWindow, FixedTimeout, PROTOCOLS, Protocol};
-use weft_units::{Bytes, Given, ParamInfo, ParamValue};
+use weft_units::{Bytes, Given, ParamInfo, ParamValue, plural};
 
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
@@ -97,7 +97,8 @@ impl Transport {
         let FirstWindow { packets, largest } = self.protocol.config().first_window(fastest)?;
         (packets > largest).then(|| {
             let message = format!(
-                "`transport.initial_window` is {packets} packets, and the largest window at {fastest} is {largest}"
+                "`transport.initial_window` is {}, and the largest window at {fastest} is {largest}",
+                plural(packets, "packet")
             );
             Problem::at(position, message).label(format!("expected at most {largest}"))
         })

@@ -6,7 +6,7 @@ use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, Mptcp, Protocol};
-use weft_units::{NodeId, Time};
+use weft_units::{NodeId, Time, plural};
 
 mod cold_start;
 mod connections;
@@ -131,8 +131,11 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
     }
     if late > 0 {
-        warnings
-            .push(format!("{late} of {} flows start after the end of the run, {end}", traffic.flows.len()));
+        warnings.push(format!(
+            "{late} of {} {} after the end of the run, {end}",
+            plural(traffic.flows.len() as u64, "flow"),
+            if late == 1 { "starts" } else { "start" }
+        ));
     }
     warnings
 }

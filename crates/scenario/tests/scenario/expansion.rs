@@ -496,7 +496,7 @@ fn flows_that_no_summary_counts_are_a_warning() {
     assert_eq!(warnings, ["ecmp: no flow starts in the window from 0 s to 1 ns: summaries are empty"]);
     let sets = ["traffic={ flow_list = [{ src = \"h0\", dst = \"h1\", bytes = \"1 B\", start = \"1 h\" }] }"];
     let warnings = scenario("", &sets).check(&no_files).unwrap();
-    assert_eq!(warnings, ["ecmp: 1 of 1 flows start after the end of the run, 10 s"]);
+    assert_eq!(warnings, ["ecmp: 1 of 1 flow starts after the end of the run, 10 s"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use weft_scenario::Diagnostics;
+use weft_units::reason;
 
 use crate::results::ResultError;
 use crate::sweep_error::SweepError;
@@ -25,7 +26,7 @@ pub enum EmulatedError {
         path: PathBuf,
     },
     /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {}", path.display(), reason(source))]
     Unreadable {
         /// The file.
         path: PathBuf,

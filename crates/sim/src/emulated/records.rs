@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use weft_scenario::Plan;
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Time, plural};
 
 use super::error::EmulatedError;
 use crate::sample::{Metric, Sample};
@@ -150,8 +150,9 @@ impl<'a> Builder<'a> {
         let Some(flow) = line.flow else { return self.take_sample(line) };
         let flows = self.flows.len();
         let record = self.flows.get_mut(flow as usize);
-        let record =
-            record.ok_or_else(|| format!("flow {flow}: the run has {flows} flows, numbered from 0"))?;
+        let record = record.ok_or_else(|| {
+            format!("flow {flow}: the run has {}, numbered from 0", plural(flows as u64, "flow"))
+        })?;
         record.get_or_insert_default().add(line);
         if let Some(error) = &line.error {
             let kind = kind_of(error);

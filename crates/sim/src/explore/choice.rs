@@ -7,7 +7,7 @@ use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Explores, Kind, explores};
 use weft_traffic::Flow;
-use weft_units::{Bytes, Duration, FlowId, HostId, Time};
+use weft_units::{Bytes, Duration, FlowId, HostId, Time, plural};
 
 use crate::flow_choice::{FlowChoice, ports};
 
@@ -98,7 +98,7 @@ impl<'a> Chooser<'a> {
             |is| Some(format!("`{scheme}` explores for elephants only, and flow {number} {is}"));
         match &self.classifier {
             Some(Classifier::Auto(enough)) if flow.bytes < enough.0 => {
-                return not_elephant(format!("has {} bytes, fewer than {}", flow.bytes, enough.0));
+                return not_elephant(format!("has {}, fewer than {}", plural(flow.bytes, "byte"), enough.0));
             }
             Some(ports_of @ Classifier::Ports(first, last)) if !selects(ports_of) => {
                 return not_elephant(format!("has {}, not {first} to {last}", ports(flow)));

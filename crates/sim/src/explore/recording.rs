@@ -7,7 +7,7 @@ use weft_scenario::Plan;
 use weft_switching::exploration::Exploration;
 use weft_switching::{SchemeError, explores, registry};
 use weft_traffic::Flow;
-use weft_units::{Bytes, Duration, LinkId, Time};
+use weft_units::{Bytes, Duration, LinkId, Time, plural};
 
 use super::choice::Chooser;
 use super::scene::{Follower, Scene, SceneStart};
@@ -149,8 +149,9 @@ fn cut(
     };
     let too_short = || {
         format!(
-            "flow {} ({} bytes) ends before its path can be cut; use --flow to choose another",
-            flow.id.0, flow.bytes
+            "flow {} ({}) ends before its path can be cut; use --flow to choose another",
+            flow.id.0,
+            plural(flow.bytes, "byte")
         )
     };
     let journey = before

@@ -10,7 +10,7 @@ use serde::Serialize;
 use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_scenario::Plan;
-use weft_units::{LinkId, NodeId};
+use weft_units::{LinkId, NodeId, reason};
 
 use super::steady::GrowthTest;
 use super::summary::Summary;
@@ -22,7 +22,7 @@ use crate::sample::{Entity, SERIES, Sample};
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]
-#[error("cannot write {}: {source}", path.display())]
+#[error("cannot write {}: {}", path.display(), reason(source))]
 pub struct ResultError {
     /// The file or directory.
     pub path: PathBuf,

@@ -10,6 +10,7 @@ use weft_switchd::config::{Config, Flags};
 use weft_switchd::daemon::{self, Places, Refusal, Start};
 use weft_switchd::names::SwitchName;
 use weft_switchd::pins::Hook;
+use weft_units::plural;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,7 +104,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         for warning in runtime.block_on(daemon::warnings(&places, &config)) {
             eprintln!("warning: {warning}");
         }
-        println!("{}: {} ports, configuration OK", config.name, config.ports.len());
+        println!("{}: {}, configuration OK", config.name, plural(config.ports.len() as u64, "port"));
         return Ok(());
     }
     if arguments.detach {

@@ -1,6 +1,7 @@
 //! The Hello keys: one in the file itself, several, or those of a file of their own.
 
 use std::path::Path;
+use weft_units::{plural, reason};
 
 use super::table::Table;
 
@@ -26,7 +27,9 @@ fn key(text: &str) -> Result<Vec<u8>, String> {
         .collect();
     match bytes {
         None => Err(format!("not whole bytes in hexadecimal: {expected}")),
-        Some(bytes) if bytes.len() < SHORTEST_KEY => Err(format!("only {} bytes: {expected}", bytes.len())),
+        Some(bytes) if bytes.len() < SHORTEST_KEY => {
+            Err(format!("only {}: {expected}", plural(bytes.len() as u64, "byte")))
+        }
         Some(bytes) => Ok(bytes),
     }
 }
@@ -54,7 +57,7 @@ pub(super) fn read(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
             let path = folder.join(path);
             std::fs::read_to_string(&path)
                 .map(|text| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))
+                .map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))
         }
         (_, Some((text, _)), _) => Ok(vec![text.clone()]),
         (.., list) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use weft_fabric::Overhead;
 use weft_switching::exploration::Scope;
-use weft_units::{Duration, params, words};
+use weft_units::{Duration, params, reason, words};
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
@@ -82,7 +82,7 @@ pub struct Flags {
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// A file could not be read.
-    #[error("cannot read the configuration {path}: {error}", path = path.display())]
+    #[error("cannot read the configuration {path}: {}", reason(error), path = path.display())]
     File {
         /// The file.
         path: PathBuf,

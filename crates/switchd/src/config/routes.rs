@@ -6,6 +6,7 @@ use std::path::Path;
 
 use weft_switching::Mac;
 use weft_switching::leaf_routes::Leaf;
+use weft_units::reason;
 
 use super::diagnostic::{Problem, Problems, suggest};
 use super::leaves;
@@ -82,7 +83,8 @@ pub fn check(routes: &[Route], room: usize) -> Result<(), String> {
 /// Why the file cannot be read, or all errors in it.
 pub fn read_file(path: &Path, ports: &[String]) -> Result<(Vec<Route>, Vec<Leaf>), String> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("routes_file {name}: {error}"))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("routes_file {name}: {}", reason(&error)))?;
     let failed = |problems| Problems::new(&name, &text, problems).to_string();
     let entries = parse(&text).map_err(|problem: Problem| failed(vec![problem]))?;
     let problems = RefCell::new(Vec::new());

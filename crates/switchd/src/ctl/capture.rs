@@ -13,7 +13,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{SignalKind, signal};
 use weft_fabric::nearest;
 use weft_pcapng::{Direction, Interface, Packet, Statistics, Writer, section};
-use weft_units::Bytes;
+use weft_units::{Bytes, reason};
 
 use super::client::{Client, ClientError};
 use super::packets::{Frame, PacketSocket, Wanted};
@@ -95,7 +95,7 @@ pub async fn capture(client: &Client, arguments: &CaptureArgs) -> Result<(), Cli
         })
     })?;
     let path = &arguments.output;
-    let unwritable = |error: io::Error| input(format!("cannot write {}: {error}", path.display()));
+    let unwritable = |error: io::Error| input(format!("cannot write {}: {}", path.display(), reason(&error)));
     let comment = format!("switch {}, mode {}", text(&status["name"]), text(&status["mode"]));
     let start = section(concat!("weftctl ", env!("CARGO_PKG_VERSION")), &comment);
     let mut writer = Writer::new(create(path)?, &start).map_err(unwritable)?;
@@ -217,7 +217,7 @@ fn create(path: &Path) -> Result<BufWriter<Box<dyn Write>>, ClientError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(input(format!("{} exists: choose another file, or remove it", path.display())))
         }
-        Err(error) => Err(input(format!("cannot write {}: {error}", path.display()))),
+        Err(error) => Err(input(format!("cannot write {}: {}", path.display(), reason(&error)))),
     }
 }
 
@@ -283,7 +283,7 @@ async fn follow<W: Write>(
         eprint!("\r");
     }
     let lost = socket.lost();
-    let comment = if lost > 0 { format!("{lost} frames were lost, over all ports") } else { String::new() };
+    let comment = if lost > 0 { format!("frames lost, over all ports: {lost}") } else { String::new() };
     for (number, port) in (0..).zip(ports.iter()) {
         writer.statistics(&Statistics {
             interface: number,

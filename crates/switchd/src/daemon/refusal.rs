@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
+use weft_units::reason;
 
 use crate::config::ConfigError;
 use crate::error::PlaneError;
@@ -23,7 +24,7 @@ pub enum Refusal {
         lacks: String,
     },
     /// An error on a file or directory.
-    #[error("{path}: {error}", path = path.display())]
+    #[error("{path}: {}", reason(error), path = path.display())]
     File {
         /// Its path.
         path: PathBuf,
@@ -56,7 +57,7 @@ pub enum Refusal {
     #[error("{0}")]
     Plane(#[from] PlaneError),
     /// Netlink, sockets, signals.
-    #[error("{what}: {error}")]
+    #[error("{what}: {}", reason(error))]
     System {
         /// The failed step.
         what: &'static str,
@@ -64,7 +65,7 @@ pub enum Refusal {
         error: std::io::Error,
     },
     /// The address of `metrics` is in use, or not one of this machine.
-    #[error("listening on the address of `metrics`: {0}")]
+    #[error("listening on the address of `metrics`: {}", reason(.0))]
     Metrics(std::io::Error),
     /// The group of the control socket does not exist.
     #[error(

@@ -3,12 +3,12 @@
 //!
 //! Both simulators read as many flows as the first line gives; further lines are notes.
 
-use weft_units::Time;
+use weft_units::{Time, plural};
 
 use super::value::{self, Start, whole_number};
 use super::{FindHost, Read, TraceError, without_mark};
 use crate::listed::ListedFlow;
-use crate::words::{plural, short, there_are};
+use crate::words::{short, there_are};
 
 /// A flow and the columns that Weft ignores: the priority group and, if there is one, the port.
 struct Line<'a> {
@@ -79,9 +79,9 @@ impl<'a> Line<'a> {
             [src, dst, group, bytes, start] => (src, dst, group, None, bytes, start),
             [src, dst, group, port, bytes, start] => (src, dst, group, Some(port), bytes, start),
             _ => {
-                let fields = words.len();
                 return Err(format!(
-                    "this line has {fields} fields; expected 5 or 6: source, destination, priority group, (port,) bytes, start"
+                    "this line has {}; expected 5 or 6: source, destination, priority group, (port,) bytes, start",
+                    plural(words.len() as u64, "field")
                 ));
             }
         };

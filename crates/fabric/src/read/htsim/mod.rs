@@ -27,6 +27,7 @@ use self::tier::Tier;
 use super::notes::Notes;
 use super::{ErrorKind, ReadError};
 use crate::{FabricBuilder, LinkSpec};
+use weft_units::plural;
 
 /// The fabric of a file, ready to be built. Names, numbers and cables are those of [`crate::build::fat_tree`] with three
 /// tiers and of [`crate::build::spine_leaf`] with two. A switch's latency is added to the delay of the links to it.
@@ -66,7 +67,7 @@ pub(super) fn builder(
     let up_byte = |tier: usize| read.tiers[tier][2].byte;
     let bundle = "Bundle` of the tier above, `Bundle";
     let middle_per_pod = read.divide(tiers[0].up, "Radix_Up", tiers[1].bundle, bundle, up_byte(0))?;
-    let reason = format!("{lowest_per_pod} switches below, with `Bundle` {}", tiers[1].bundle);
+    let reason = format!("{} below, with `Bundle` {}", plural(lowest_per_pod, "switch"), tiers[1].bundle);
     read.expect(1, 1, lowest_per_pod.saturating_mul(tiers[1].bundle), &reason)?;
     let cores_each = match tiers.get(2) {
         None => 0,

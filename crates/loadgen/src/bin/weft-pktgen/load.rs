@@ -17,6 +17,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use weft_fabric::Overhead;
 use weft_loadgen::enter;
+use weft_units::{plural, reason};
 
 use crate::frame::{End, HEADERS, udp};
 
@@ -68,7 +69,10 @@ pub enum LoadError {
     Mac(String),
     #[error("`size` is {0}; expected {HEADERS} to {mtu} bytes", mtu = Overhead::MTU)]
     Size(u16),
-    #[error("flows[{flow}]: `sender` is {sender}, and `senders` has {senders} entries, counted from 0")]
+    #[error(
+        "flows[{flow}]: `sender` is {sender}, and `senders` has {}, counted from 0",
+        plural(*senders as u64, "entry")
+    )]
     Sender { flow: usize, sender: usize, senders: usize },
     #[error("`senders` is empty; expected at least one")]
     Nobody,
@@ -78,9 +82,9 @@ pub enum LoadError {
         "`packets_per_s` is {0} and `seconds` is {1}; expected numbers of at least 0, and at most 3600 seconds"
     )]
     Time(f64, f64),
-    #[error("{interface} in {netns}: {error}")]
+    #[error("{interface} in {netns}: {}", reason(error))]
     Interface { interface: String, netns: PathBuf, error: io::Error },
-    #[error("cannot send: {0}")]
+    #[error("cannot send: {}", reason(.0))]
     Send(#[from] io::Error),
 }
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use weft_manual::{FAILED, REFUSED};
+use weft_units::reason;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,8 +66,8 @@ fn main() -> ExitCode {
 
 fn load(file: &std::path::Path) -> Result<String, (u8, Box<dyn Error>)> {
     let bad = |message: String| -> (u8, Box<dyn Error>) { (REFUSED, message.into()) };
-    let text =
-        std::fs::read(file).map_err(|error| bad(format!("cannot read {}: {error}", file.display())))?;
+    let text = std::fs::read(file)
+        .map_err(|error| bad(format!("cannot read {}: {}", file.display(), reason(&error))))?;
     let load: load::Load =
         serde_json::from_slice(&text).map_err(|error| bad(format!("{}: {error}", file.display())))?;
     let sent = load::send(&load).map_err(|error| -> (u8, Box<dyn Error>) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use weft_fabric::gates::{Direction, Gate, Layer, PortGate, SwitchGates, forward};
-use weft_units::PortId;
+use weft_units::{PortId, plural};
 
 use crate::tags::GatesRefused;
 
@@ -18,7 +18,10 @@ pub enum GateRefusal {
     #[error(transparent)]
     Refused(#[from] GatesRefused),
     /// A gate of a port that the switch does not have.
-    #[error("gate {gate} is set for port {port}, but this switch has {ports} ports, numbered from 0")]
+    #[error(
+        "gate {gate} is set for port {port}, but this switch has {}, numbered from 0",
+        plural(*ports as u64, "port")
+    )]
     NoPort {
         /// The gate.
         gate: u32,

@@ -75,7 +75,7 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         .map(|n| route(&format!("02:00:00:{:02x}:{:02x}:{:02x}", n >> 16, (n >> 8) & 255, n & 255), "h2"))
         .collect();
     let cases = [
-        (config("tier = 2\nhello_key = \"00\"", &own), "only 1 bytes"),
+        (config("tier = 2\nhello_key = \"00\"", &own), "only 1 byte:"),
         (config("tier = 2\nmtu = 1400", &own), "mtu: needs a restart"),
         (config("tier = 2\nfabric_ports = []", &many), "65537 routes"),
         (config("tier = 2", &route("01:00:5e:00:00:01", "h1")), "a group address"),

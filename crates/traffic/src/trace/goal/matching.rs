@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use weft_units::plural;
 
 use super::order::{Before, Order};
 use crate::dependencies::Node;
@@ -319,9 +320,9 @@ impl Group {
             return Ok(());
         }
         let why = format!(
-            "this message {} has {} bytes; the receive on line {} takes {}",
+            "this message {} has {}; the receive on line {} takes {}",
             send.spell(self.rank),
-            send.bytes,
+            plural(send.bytes, "byte"),
             receive.line,
             receive.bytes
         );

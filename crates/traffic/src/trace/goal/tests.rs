@@ -124,7 +124,7 @@ fn a_match_that_depends_on_the_time_is_refused() {
         ),
         (
             three("a: recv 0b from -1 tag 5\nb: recv 1b from -1 tag 5"),
-            "line 3: this message from rank 1 to rank 2 with tag 5 has 1 bytes; the receive on line 5 takes 0",
+            "line 3: this message from rank 1 to rank 2 with tag 5 has 1 byte; the receive on line 5 takes 0",
         ),
         (
             "num_ranks 2\nrank 0 { c: calc 1 d: calc 1\na: send 1b to 1 tag 7\nb: send 1b to 1 tag 5\n\

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use weft_units::Duration;
+use weft_units::{Duration, plural};
 
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
 use crate::trace::value::whole_number as number;
 use crate::waits::MAX_NEEDS;
-use crate::words::{plural, short};
+use crate::words::short;
 
 /// The kinds of triggers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
