@@ -24,7 +24,9 @@ def write_bytes(path: Path, content: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+        blocking = next((folder for folder in path.parents if folder.exists() and not folder.is_dir()), None)
+        why = f"{blocking} is a file, not a directory" if blocking is not None else error.strerror or error
+        raise OutputError(f"{path} cannot be written: {why}") from error
 
 
 def allow_many() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ResultsError
-from .one_run import decoded, read_bytes
+from .one_run import again, decoded, read_bytes
 
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
@@ -16,8 +16,8 @@ def read(path: Path) -> dict[str, Any]:
     for key in PER_LINK:
         data = _without(data, key.encode())
     head = decoded(path, data)
-    if not isinstance(head, dict):
-        raise ResultsError(f"{path}: not the summary of a run: delete {path.parent} and run the scenario again")
+    if not isinstance(head, dict) or not head:
+        raise ResultsError(f"{path}: not the summary of a run: {again(path)}")
     return {key: value for key, value in head.items() if key not in PER_LINK}
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from .errors import OutputError, ScenarioError
 from .files import write_text
 from .graph_file import NetworkxGraph, as_text, given_by_all
+from .labels import plural
 from .other_fabric import on_file
 from .results import Results
 from .run_bar import bar
@@ -50,7 +51,7 @@ class InMemory(Results):
         self._folder = folder
 
     def __repr__(self) -> str:
-        return f"InMemory({self.name}, {len(self.finished)} of {len(self.runs)} runs)"
+        return f"InMemory({self.name}, {len(self.finished)} of {plural(len(self.runs), 'run')})"
 
     @property
     def where(self) -> str:

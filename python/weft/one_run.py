@@ -67,7 +67,12 @@ def files(runs: Iterable[Run], name: str) -> list[str]:
 
 def missing(path: Path) -> ResultsError:
     """The error of a finished run without one of its files."""
-    return ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
+    return ResultsError(f"{path} is missing: {again(path)}")
+
+
+def again(path: Path) -> str:
+    """The way to replace a damaged or missing file of the results."""
+    return f"delete {path.parent} and run the scenario again"
 
 
 def read_json(path: Path) -> Any:
@@ -93,4 +98,5 @@ def decoded(path: Path, data: bytes) -> Any:
             json.dumps(content, ensure_ascii=False).encode()
         return content
     except ValueError as error:
-        raise ResultsError(f"{path}: not valid JSON ({error})") from None
+        why = "not text" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise ResultsError(f"{path}: not valid JSON ({why}): {again(path)}") from None

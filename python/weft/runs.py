@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from . import heads
 from .errors import ResultsError
-from .labels import column, short_key, show
+from .labels import column, plural, short_key, show
 from .not_results import missing_results
-from .one_run import SUMMARY, Run, files, read_json
+from .one_run import SUMMARY, Run, again, files, read_json
 from .variants import (
     SCHEME_KEY,
     VARIANT_KEY,
@@ -25,6 +25,8 @@ from .variants import (
     dimensions,
     label_of,
     scheme_label,
+    swept_keys,
+    unswept_key,
     varied_keys,
 )
 
@@ -68,11 +70,13 @@ class Runs:
         if not index.is_file():
             raise missing_results(self.path)
         self._index: dict[str, Any] = read_json(index)
-        if not isinstance(self._index, dict) or not isinstance(self._index.get("runs"), list):
-            raise ResultsError(f"{index}: expected an object with a list `runs`")
+        entries = self._index.get("runs") if isinstance(self._index, dict) else None
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ResultsError(f"{index}: expected an object with a list `runs` of objects: {again(index)}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.path)!r}: {self.name}, {len(self.finished)} of {len(self.runs)} runs)"
+        done = f"{len(self.finished)} of {plural(len(self.runs), 'run')}"
+        return f"{type(self).__name__}({str(self.path)!r}: {self.name}, {done})"
 
     @property
     def where(self) -> str:
@@ -156,6 +160,10 @@ class Runs:
         found = self.label_of(baseline)
         if found is not None:
             return found
+        unswept = unswept_key(baseline, self.overrides)
+        if unswept is not None:
+            keys = swept_keys(self.overrides)
+            raise ResultsError(f"no baseline `{baseline}`: {self.where} does not sweep `{unswept}`; it sweeps {keys}")
         values = self.comparable_values
         also = f", or a value of a swept key: {', '.join(values)}" if values else ""
         raise ResultsError(f"no scheme `{baseline}` in {self.where}: choose from {', '.join(self.schemes)}{also}")
@@ -188,7 +196,11 @@ class Runs:
             default = self._default_scheme(entries)
             return [self._run(entry, default) for entry in entries]
         except KeyError as error:
-            raise ResultsError(f"{self.path / 'sweep.json'}: a run has no {error}") from None
+            index = self.path / "sweep.json"
+            raise ResultsError(f"{index}: a run has no {error}: {again(index)}") from None
+        except (TypeError, ValueError) as error:
+            index = self.path / "sweep.json"
+            raise ResultsError(f"{index}: a run is not valid ({error}): {again(index)}") from None
 
     @cached_property
     def finished(self) -> list[Run]:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from .results import Results
     from .topology import Fabric
 
+MOST_SEEDS = 10_000
+"""The most seeds that the engine accepts."""
+LARGEST_SEED = 2**63 - 1
+"""The largest seed."""
+MOST_THREADS = 65_535
+"""The most parallel runs, and threads within a run."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -236,10 +243,9 @@ class Scenario:
                 raise OutputError("frames cannot be captured on a cluster: capture them in runs of this machine")
             return cluster.execute(self, out, jobs=jobs, seeds=seeds, progress=progress)
         refuse_file(Path(out))
-        for name, least, numbers in (("jobs", 1, [jobs]), ("threads", 1, [threads]), ("seeds", 0, seeds or ())):
-            for number in numbers:
-                if number is not None and number < least:
-                    raise ScenarioError(f"`{name}` is {number}: give whole numbers from {least} on")
+        refuse_numbers("jobs", 1, MOST_THREADS, [] if jobs is None else [jobs])
+        refuse_numbers("threads", 1, MOST_THREADS, [] if threads is None else [threads])
+        refuse_numbers("seeds", 0, LARGEST_SEED, seeds or ())
         wanted = capture or Capture()
 
         def forward(event: str) -> None:
@@ -252,9 +258,26 @@ class Scenario:
             folder = None if wanted.directory is None else str(wanted.directory)
             captures = (list(wanted.targets), folder, wanted.limit)
             answer = _weft.run(*self.source, str(out), runs, threads, chosen, forward, *captures)
-        except OSError as error:
+        except (OSError, ScenarioError) as error:
+            # An error in the scenario comes first: with it, the scenario also differs from that of the results.
+            self.check()
+            if isinstance(error, ScenarioError):
+                raise
             raise OutputError(str(error)) from error
         return Outcome(**json.loads(answer))
+
+
+def refuse_numbers(name: str, least: int, most: int, numbers: Sequence[int]) -> None:
+    """Reject numbers of an argument that are out of range.
+
+    Raises:
+        ScenarioError: The first such number, with the range.
+    """
+    for number in numbers:
+        if number < least:
+            raise ScenarioError(f"`{name}` is {number}: give whole numbers from {least} on")
+        if number > most:
+            raise ScenarioError(f"`{name}` is {number}: give whole numbers up to {most}")
 
 
 def refuse_file(out: Path) -> None:

@@ -76,6 +76,18 @@ def values_of(baseline: str | None, varied: Mapping[str, Sequence[Any]]) -> list
     ]
 
 
+def unswept_key(baseline: str, points: Sequence[Mapping[str, Any]]) -> str | None:
+    """The key that `baseline` assigns a value to, such as ``load`` in ``load=0.2``, if no run's overrides have it."""
+    name, sign, _ = baseline.rpartition(" ")[2].partition("=")
+    swept = (key for overrides in points for key in overrides)
+    return None if not (name and sign) or any(f".{key}".endswith(f".{name}") for key in swept) else name
+
+
+def swept_keys(points: Sequence[Mapping[str, Any]]) -> str:
+    """The keys of the runs' overrides, for messages."""
+    return ", ".join(f"`{key}`" for key in dict.fromkeys(key for overrides in points for key in overrides)) or "none"
+
+
 def _numeric(values: Sequence[Any]) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 

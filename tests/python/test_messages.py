@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from weft.errors import ScenarioError
+from weft.scenario import Scenario
+
 BASE = """
 [fabric]
 kind = "fat-tree"
@@ -48,6 +51,10 @@ SETS = [
     ("load=0.5", ["a key of [traffic]", "traffic.load"]),
     ("k=4", ["a key of [fabric]", "fabric.k"]),
     ("fabric.spines=4", ['a fabric of kind "fat-tree" has no `spines`', "belongs to `spine-leaf`"]),
+    ('fabric={kind="spine-leaf",spines=0,leaves=2,hosts_per_leaf=2}', ["needs at least 1 spine, not 0"]),
+    ('fabric={kind="ring",switches=1,hosts_per_switch=1}', ["needs at least 3 switches, not 1"]),
+    ("scheme.nmae=ecmp", ["the scheme `ecmp` has no parameter `nmae`", "did you mean `name`?"]),
+    ("measure.baseline=load=0.2", ["`load` is not swept: the swept keys are none"]),
     ("fabric.bandwidth=10 Gbps", ["did you mean `rate`?"]),
     ("run.seed=3", ["did you mean `seeds`?"]),
     ("run.time=10 ms", ["did you mean `duration`?"]),
@@ -85,7 +92,7 @@ SETS = [
     ('event=[{at="5 ms", fail_node="x"}]', ["there is no node `x`", "`weft fabric` shows the fabric"]),
     ('event=[{time="5 ms", fail="e0-a0"}]', ["[event] has no `at`", "did you mean `at`?"]),
     ('event=[{at="5 ms", down="e0-a0"}]', ["the event has no action", "expected one of `fail`"]),
-    ('fabric={file="none.json"}', ["`none.json` cannot be read", "there is no such file here"]),
+    ('fabric={file="none.json"}', ["`none.json` cannot be read", "No such file or directory"]),
 ]
 
 COMMANDS = [
@@ -98,9 +105,16 @@ COMMANDS = [
     ("check json.toml", ["it looks like JSON"]),
     ("check bytes.toml", ["not a text file"]),
     ("check .", ["is a directory, not a scenario file", "weft run base.toml"]),
-    ("run base.toml --jobs 0", ["--jobs is `0`: give a whole number from 1 on"]),
-    ("run base.toml --jobs two", ["--jobs is `two`: give a whole number from 1 on"]),
+    ("run base.toml --jobs 0", ["--jobs is `0`: give a whole number from 1 to 65535"]),
+    ("run base.toml --jobs two", ["--jobs is `two`: give a whole number from 1 to 65535"]),
+    ("run base.toml --dask tcp://host.invalid:1", ["no Dask scheduler answers at tcp://host.invalid:1: "]),
     ("run base.toml --jobs", ["--jobs needs a value"]),
+    ("run base.toml --jobs 99999999999999999999", ["give a whole number from 1 to 65535"]),
+    ("run base.toml --threads 99999999999999999999", ["give a whole number from 1 to 65535"]),
+    ("run base.toml --seeds 99999999999", ["--seeds is `99999999999`: give a whole number from 1 to 10000"]),
+    ("run base.toml --baseline load=0.2", ["does not sweep `load`", "the swept keys are none"]),
+    ("summary results/one --metric ,", ["--metric names no metric"]),
+    ("report results/one -o results", ["results is a directory: give a file"]),
     ("run base.toml --seeds 1,2", ["--seeds is `1,2`", "run.seeds=[3, 5]"]),
     ("run base.toml --sedes 3", ["weft run has no option --sedes", "--seeds"]),
     ("run base.toml other.toml", ["unexpected: other.toml", "`weft run` takes SCENARIO"]),
@@ -109,8 +123,10 @@ COMMANDS = [
     ("run", ["weft run needs SCENARIO"]),
     ("rnu", ["there is no command `weft rnu`", "weft run"]),
     ("simulate base.toml", ["weft run"]),
-    ("list foo", ["LIST is `foo`", "schemes, profiles, distributions, studies, bench"]),
-    ("list scheme", ["did you mean schemes?"]),
+    ("list foo", ["there is no list `foo`: the lists are schemes, profiles, distributions, studies, bench"]),
+    ("scenarios base.toml", ["cannot be written: base.toml is a file, not a directory"]),
+    ("new x.yaml", ["x.yaml names a file in YAML, and a scenario is a TOML file", "x.toml"]),
+    ("list scheme", ["there is no list `scheme`: did you mean schemes? The lists are schemes, profiles"]),
     ("schemes ecpm", ["no scheme `ecpm`", "did you mean `ecmp`?"]),
     ("plot results", ["holds result directories", "give one of results/one, results/two"]),
     ("summary base.toml", ["is a file, not a result directory", "weft run base.toml"]),
@@ -155,6 +171,75 @@ def test_a_wrong_command_is_refused_with_the_right_one(weft, desk, line, words):
 
 def test_there_are_more_than_fifty_wrong_inputs():
     assert len(SETS) + len(COMMANDS) >= 65
+
+
+@pytest.mark.parametrize(
+    ("section", "example"),
+    [
+        ("fabric", '`[fabric]`, `kind = "fat-tree"`, `k = 4`'),
+        ("traffic", '`[traffic]`, `sizes = "web-search"`, `load = 0.4`'),
+        ("scheme", '`[scheme]`, `name = "ecmp"`'),
+    ],
+)
+def test_a_missing_section_is_named_with_lines_to_write(weft, desk, section, example):
+    parts = BASE.split("\n\n")
+    Path("less.toml").write_text("\n\n".join(part for part in parts if f"[{section}]" not in part))
+    result = weft("check", "less.toml")
+    assert (result.exit_code, f"section [{section}] is missing" in result.stderr) == (2, True), result.stderr
+    assert f"write, for example, the lines: {example}" in result.stderr
+
+
+def test_a_warning_of_the_check_is_not_repeated_at_the_end_of_the_run(weft, desk):
+    sets = ["traffic.load=0.9", "traffic.load_of=fabric-uplinks", "traffic.pairs=inter-leaf", "run.duration=1 ms"]
+    sets += ['sweep={scheme.name=["single_path","ecmp"]}']
+    options = [word for change in sets for word in ("--set", change)]
+    result = weft("run", "base.toml", "-o", "over", *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("offered load on link") == 1, result.stderr
+    shown = weft("summary", "over")
+    assert (shown.stdout + shown.stderr).count("offered load on link") == 1, shown.stdout + shown.stderr
+
+
+def test_an_error_in_the_scenario_comes_before_results_of_another_scenario(desk):
+    tiny = Scenario.from_file("base.toml").with_sets(["traffic.flows=3"])
+    tiny.run("there")
+    with pytest.raises(ScenarioError, match="results of a different scenario"):
+        tiny.set("traffic.flows", 4).run("there")
+    with pytest.raises(ScenarioError, match="there is no node `l0`"):
+        tiny.with_sets(['event=[{at="5 ms", fail="l0-s0"}]']).run("there")
+
+
+@pytest.mark.parametrize("path", ["none/none.json", "./none.json"])
+def test_a_file_that_cannot_be_read_is_named_once_without_the_number_of_the_error(weft, desk, path):
+    for command in (("check", "base.toml", "--set", f'fabric={{file="{path}"}}'), ("fabric", path), ("check", path)):
+        said = weft(*command).stderr
+        assert "No such file or directory" in said and "rrno" not in said and "os error" not in said, said
+        assert said.replace(f'--set fabric={{file="{path}"}}', "").count(path.removeprefix("./")) == 1, said
+
+
+@pytest.mark.parametrize(("content", "why"), [(b'{"runs": [', "Expecting value"), (b"\xb1\x00", "not text"), (b"", "")])
+def test_damaged_results_are_named_with_the_way_to_replace_them(weft, desk, content, why):
+    Path("results/one/sweep.json").write_bytes(content)
+    for command in ("summary", "report", "plot", "why", "query"):
+        result = weft(command, "results/one")
+        assert (result.exit_code, why in result.stderr) == (2, True), result.stderr
+        assert "results/one/sweep.json: not valid JSON" in result.stderr
+        assert "delete results/one and run the scenario again" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"runs": [3]}', "expected an object with a list `runs` of objects"),
+        ('{"runs": [{"id": "a", "seed": "x"}]}', "a run is not valid"),
+        ('{"runs": [{"id": "a"}]}', "a run has no 'seed'"),
+    ],
+)
+def test_a_damaged_list_of_runs_is_no_internal_error(weft, desk, content, why):
+    Path("results/one/sweep.json").write_text(content)
+    result = weft("summary", "results/one")
+    assert (result.exit_code, why in result.stderr) == (2, True), result.stderr
+    assert "delete results/one and run the scenario again" in result.stderr
 
 
 def test_the_fix_is_under_the_wrong_part_of_an_option(weft, desk):

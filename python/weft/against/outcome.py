@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import quantity
+from ..labels import plural
 
 TOLERANCE = 0.03
 """The largest relative deviation with which two runs still count as the same work."""
@@ -63,7 +64,7 @@ class Agreement:
         found = []
         for name, outcome in (("Weft", self.ours), ("htsim", self.theirs)):
             if outcome.finished < self.flows:
-                found.append(f"{name} finished {outcome.finished} of {self.flows} flows")
+                found.append(f"{name} finished {outcome.finished} of {plural(self.flows, 'flow')}")
         for name, deviation in (("packets differ", self.packets), ("the last completion differs", self.last)):
             if abs(deviation) > TOLERANCE:
                 found.append(f"{name} by {quantity.change(deviation)}")

@@ -83,7 +83,7 @@ def schemes(
         names = [str(entry["name"]) for entry in entries]
         near = difflib.get_close_matches(str(name), names, 1)
         hint = f"did you mean `{near[0]}`?" if near else "see `weft schemes`"
-        if Path(str(name)).exists():
+        if name and Path(name).exists():
             hint = f"for the plugin in this directory: {shell.typed('schemes', f'./{name}')}"
         raise shell.fail(f"no scheme `{name}`", hint)
     if as_json:

@@ -14,6 +14,7 @@ from .. import catalogue, plugin_workspace
 from ..errors import OutputError
 from ..files import write_text
 from . import shell
+from .scenario_file import other_format
 
 _CRATE = {
     "plugin/Cargo.toml.in": "Cargo.toml",
@@ -97,6 +98,11 @@ def new(
 
 
 def _write_scenario(path: Path, starter: Starter) -> None:
+    form = other_format(path)
+    if form is not None:
+        raise shell.fail(
+            f"{path} names a file in {form}, and a scenario is a TOML file", f"{path.with_suffix('.toml')}"
+        )
     text = resources.files("weft").joinpath("starters", f"{starter.value}.toml").read_text(encoding="utf-8")
     files = {path: text.replace("NAME", path.stem)}
     if starter is Starter.own_fabric:

@@ -72,7 +72,7 @@ class _Converter:
         if self._kind is int:
             return usage.bad_number(value, self._info.min, self._info.max)
         if isinstance(self._kind, type) and issubclass(self._kind, enum.Enum):
-            return usage.bad_choice(value, self._kind)
+            return usage.BadChoice(value, self._kind)
         return None
 
     def _one(self, value: Any, kind: Any) -> Any:

@@ -17,25 +17,29 @@ from ..codes import INTERRUPTED
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..estimate import Estimate, estimate
 from ..labels import plural, show
-from ..scenario import Capture, Point, Scenario, refuse_file
+from ..scenario import MOST_SEEDS, MOST_THREADS, Capture, Point, Scenario, refuse_file
 from . import captures as capturing
 from . import cost, plugin, shell
 from .dask import Dask, connected
 from .live import announced, reading, shown
-from .scenario_file import ScenarioFile, Sets, read, warn_of
+from .scenario_file import ScenarioFile, Sets, by_text, read, warn_of
 
 if TYPE_CHECKING:
     from ..runs import Runs
 
-Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use seeds 1 to N instead of the scenario's.")]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Use seeds 1 to N instead of the scenario's.")
+]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
+    int | None,
+    typer.Option("--jobs", "-j", min=1, max=MOST_THREADS, metavar="N", help="Parallel runs (default: one per core)."),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
         "--threads",
         min=1,
+        max=MOST_THREADS,
         metavar="N",
         help="At most N threads within each run; fewer where other programs keep the cores busy "
         "(default: the cores that parallel runs leave, on large fabrics).",
@@ -148,12 +152,13 @@ def run(
     from .show import warn_of_runs
 
     results = Runs(folder)
+    said = by_text(warnings, points)
     if quiet:
-        warn_of_runs(results, said=warnings)
+        warn_of_runs(results, said=said)
         return
     capturing.show(outcome, capture_dir or folder / "captures")
     without = _show_table(results, baseline)
-    warn_of_runs(results, said=warnings)
+    warn_of_runs(results, said=said)
     shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
@@ -191,9 +196,22 @@ def _announce(warnings: list[str], points: list[Point], expected: Estimate, *, c
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
     """The scenario with this baseline, stored with its key if it is a value; an error if none of its runs has it."""
-    from ..variants import VARIANT_KEY, assignments, compared_key, scheme_label, values_of, varied_keys
+    from ..variants import (
+        VARIANT_KEY,
+        assignments,
+        compared_key,
+        scheme_label,
+        swept_keys,
+        unswept_key,
+        values_of,
+        varied_keys,
+    )
 
-    points = [point.overrides for point in plan.points()]
+    try:
+        points = [point.overrides for point in plan.points()]
+    except ScenarioError:
+        # The stored baseline may be the error; this one replaces it.
+        points = [point.overrides for point in plan.with_sets([f"measure.baseline={json.dumps(baseline)}"]).points()]
     key = compared_key(points, baseline)
     named = [value for of, value in values_of(baseline, varied_keys(points)) if of == key]
     # A label before the value is for the engine to check.
@@ -202,6 +220,10 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
     try:
         compared.points()
     except ScenarioError:
+        unswept = unswept_key(baseline, points)
+        if unswept is not None:
+            message = f"no baseline `{baseline}`: this scenario does not sweep `{unswept}`"
+            raise shell.fail(message, f"a value of a swept key; the swept keys are {swept_keys(points)}") from None
         labels = dict.fromkeys(scheme_label(point, "", None) for point in points)
         if key is not None and not named:
             values = ", ".join(show(value) for value in varied_keys(points)[key])

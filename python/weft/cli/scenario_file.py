@@ -40,11 +40,16 @@ def assigned(change: str) -> tuple[str, Any]:
         return key, text
 
 
+def other_format(path: Path) -> str | None:
+    """The format that a file's ending names, if it is none of a scenario."""
+    return _OTHERS.get(path.suffix.lower())
+
+
 def read(path: Path) -> Scenario:
     """The scenario in a file; the error for a directory or another file shows the command to type instead."""
     if not path.is_dir():
-        if path.is_file() and path.suffix.lower() in _OTHERS:
-            form = _OTHERS[path.suffix.lower()]
+        form = other_format(path)
+        if path.is_file() and form is not None:
             hint = f"`{shell.typed('new', 'mine.toml')}` writes one; fabric.file and traffic.trace name other files"
             raise shell.fail(f"{path} is {form}, and a scenario is a TOML file", hint)
         scenario = Scenario.from_file(path)
@@ -61,16 +66,22 @@ def read(path: Path) -> Scenario:
     raise shell.fail(f"{path} is a directory, not a scenario file", hint)
 
 
-def warn_of(warnings: Sequence[str], points: Sequence[Point]) -> None:
-    """Print the warnings of a check; one that several points have is printed once."""
+def by_text(warnings: Sequence[str], points: Sequence[Point]) -> dict[str, list[str]]:
+    """The texts of a check's warnings, each with the labels of the points that have it; none: the whole scenario."""
     labels = sorted({point.label for point in points}, key=len, reverse=True)
     having: dict[str, list[str]] = {}
     for warning in warnings:
         label = next((label for label in labels if warning.startswith(f"{label}: ")), None)
         text = warning if label is None else warning[len(label) + 2 :]
         having.setdefault(text, []).extend([] if label is None else [label])
-    for text, of in having.items():
-        if not of or len(of) == len(labels):
+    return having
+
+
+def warn_of(warnings: Sequence[str], points: Sequence[Point]) -> None:
+    """Print the warnings of a check; one that several points have is printed once."""
+    number = len({point.label for point in points})
+    for text, of in by_text(warnings, points).items():
+        if not of or len(of) == number:
             shell.warn(text)
         else:
             more = f" (and {plural(len(of) - 1, 'more point')})" if len(of) > 1 else ""

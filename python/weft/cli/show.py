@@ -75,6 +75,10 @@ def summary(
     from .comparison import show_collectives, show_paths, show_summary
 
     columns = _listed(by)
+    if metric is not None and not _listed(metric):
+        raise shell.fail("--metric names no metric", "--metric mean_fct_s, or leave it out for all")
+    if by is not None and not columns:
+        raise shell.fail("--by names no column", "--by scheme,class, or leave it out")
     if metric is not None and not (pairs or ranks):
         raise shell.fail("--metric is for --pairs and --ranks", "add one of them; the table always has all metrics")
     if pairs or ranks:
@@ -102,7 +106,7 @@ def summary(
         show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
         show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
-    warn_of_runs(results)
+    warn_of_runs(results, said=table.unsteady())
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"
@@ -172,6 +176,8 @@ def report(
     from ..results import Results
     from ..studies import registry
 
+    if out is not None:
+        shell.refuse_directory(out)
     study = registry.of_directory(directory)
     if study is not None and (out is not None or baseline is not None):
         raise shell.fail("a study's page takes neither -o nor --baseline", "give the directory of one of its parts")
@@ -258,14 +264,15 @@ _WARNED = 5
 
 
 def warn_of_runs(results: Runs, said: Collection[str] = ()) -> None:
-    """Print that runs are quick, and their warnings, such as of a deadlock, but not those `said` before."""
+    """Print that runs are quick, and their warnings, such as of a deadlock, but not those in texts `said` before."""
     if results.name.endswith(f"({quick.MARK})"):
         shell.warn(f"{results.where} has a quick run, a part of the scenario: do not publish its numbers")
     for text in results.warnings:
         if text not in said:
             shell.warn(visible(text))
     heads = results.heads().values()
-    counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())) if text not in said)
+    counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())))
+    counts = Counter({text: count for text, count in counts.items() if not any(text in one for one in said)})
     for warning, count in list(counts.items())[:_WARNED]:
         text = visible(" ".join(warning.splitlines()))
         shell.warn(text if count == len(heads) else f"{text} (in {count} of {plural(len(heads), 'run')})")

@@ -50,8 +50,10 @@ def show(error: Any) -> typer.Exit:
     if kind == "BadOptionUsage":
         wants = "takes no value" if "does not take" in error.message else "needs a value"
         return shell.fail(f"{error.option_name} {wants}", hint)
-    if kind == "BadParameter" and parameter is not None:
+    if isinstance(error, typer.BadParameter) and kind != "MissingParameter" and parameter is not None:
         name = _name(parameter)
+        if isinstance(error, BadChoice) and parameter.param_type_name == "argument":
+            return shell.fail(error.of_argument(name.lower()), hint)
         certain = "--set 'run.seeds=[3, 5]' for certain seeds" if name == "--seeds" else None
         return shell.fail(f"{name} {error.message}", certain or hint)
     found = _WORD.search(error.message)
@@ -78,12 +80,22 @@ def bad_number(value: object, least: float | None, most: float | None) -> typer.
     return typer.BadParameter(f"is `{value}`: give a whole number{bounds}")
 
 
-def bad_choice(value: object, choices: type[enum.Enum]) -> typer.BadParameter:
-    """The error for a value that is none of these."""
-    names = [str(one.value) for one in choices]
-    near = difflib.get_close_matches(str(value), names, 1)
-    meant = f"did you mean {near[0]}? The choices are" if near else "choose from"
-    return typer.BadParameter(f"is `{value}`: {meant} {', '.join(names)}")
+class BadChoice(typer.BadParameter):
+    """The error for a value that is none of the choices."""
+
+    def __init__(self, value: object, choices: type[enum.Enum]) -> None:
+        self._value = value
+        self._names = [str(one.value) for one in choices]
+        self._near = _near(str(value), self._names)
+        super().__init__(f"is `{value}`: {self._meant('the choices are' if self._near else 'choose from')}")
+
+    def of_argument(self, noun: str) -> str:
+        """The message for an argument that names one of several things, such as a list."""
+        return f"there is no {noun} `{self._value}`: {self._meant(f'the {noun}s are')}"
+
+    def _meant(self, begin: str) -> str:
+        meant = f"did you mean {self._near}? {begin[0].upper()}{begin[1:]}" if self._near else begin
+        return f"{meant} {', '.join(self._names)}"
 
 
 def _parameters(context: Any) -> Iterable[Any]:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from .. import _weft
-from ..errors import OutputError
+from ..errors import OutputError, ScenarioError
 from ..scenario import Outcome, Scenario, refuse_file
 from .address import Address, parse
 from .errors import ClusterError, SchedulerLostError
@@ -162,7 +162,10 @@ class Cluster:
                 raise raised[0] from None
             finally:
                 directory.close(sweep.timings)
-        except OSError as error:
+        except (OSError, ScenarioError) as error:
+            scenario.check()
+            if isinstance(error, ScenarioError):
+                raise
             raise OutputError(str(error)) from error
 
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -243,8 +246,9 @@ class Cluster:
         raise self._no_answer(refused) from None
 
     def _no_answer(self, error: Exception) -> ClusterError:
+        why = getattr(error, "strerror", None) or str(error) or "timeout"
         return ClusterError(
-            f"no Dask scheduler answers at {self.address.text}: {error or 'timeout'}",
+            f"no Dask scheduler answers at {self.address.text}: {why}",
             "start one with `dask scheduler`, check the address and the firewall, or use this machine: --dask local:2",
         )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _weft
-from ..errors import OutputError, is_disk_full
+from ..errors import OutputError, ScenarioError, is_disk_full
 from ..scenario import Point, Scenario, refuse_file
 from . import requirements
 from .errors import EmulationError
@@ -117,7 +117,10 @@ def _there(scenario: Scenario, out: Path) -> set[str]:
     """The runs with results in `out`, which is created if missing."""
     try:
         there = _weft.open_emulated(*scenario.source, str(out))
-    except OSError as error:
+    except (OSError, ScenarioError) as error:
+        scenario.check()
+        if isinstance(error, ScenarioError):
+            raise
         raise OutputError(str(error)) from error
     return set(json.loads(there))
 

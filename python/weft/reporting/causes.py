@@ -20,6 +20,7 @@ from ..aggregates import FOLDER
 from ..cached_tables import ENTRY, CachedTables
 from ..errors import ResultsError, ScenarioError
 from ..explanation import Explanation, explain
+from ..labels import plural
 from ..one_run import FLOWS, Run
 from ..reduction import digest
 from ..results import Results
@@ -56,7 +57,7 @@ def causes_of(results: Results, parts: Mapping[str, bytes], *, wanted: bool | No
         parts: The parts.
         wanted: True: of all these flows, though at most `_MOST_RUNS` runs; None: in `BUDGET_S`; False: of none.
     """
-    again = f"weft report {shlex.quote(str(results.path))} --why simulates up to {_MOST_RUNS} runs again."
+    again = f"weft report {shlex.quote(str(results.path))} --why simulates up to {plural(_MOST_RUNS, 'run')} again."
     if wanted is False:
         return Causes(note=f"The causes of the flows' time were not asked for. {again}")
     costs = _costs(results)
@@ -99,9 +100,10 @@ def _left_out(found: int, candidates: int, *, wanted: bool | None, again: str) -
     """Why flows of other runs have no causes."""
     if found >= candidates:
         return ""
+    shown = f"Causes are shown for flows of {plural(found, 'run')}"
     if wanted:
-        return f"Causes are shown for flows of {found} runs. For others, a click gives the command that finds them."
-    return f"Causes are shown for flows of {found} runs, to take {BUDGET_S:.0f} s of CPU time at most. {again}"
+        return f"{shown}. For others, a click gives the command that finds them."
+    return f"{shown}, to take {BUDGET_S:.0f} s of CPU time at most. {again}"
 
 
 def _costs(results: Results) -> dict[str, float]:

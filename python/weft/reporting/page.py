@@ -231,6 +231,7 @@ def _bundle() -> str:
 def _header(content: Content) -> str:
     results = content.results
     fabrics = [s.get("fabric") or {} for s in content.summaries]
+    names = ", ".join(dict.fromkeys(str(fabric.get("name", "fabric")) for fabric in fabrics))
     hosts = quantity.span((fabric.get("hosts") for fabric in fabrics), quantity.count)
     simulated = quantity.span((s.get("simulated_ps", 0) / 1e12 for s in content.summaries), quantity.seconds)
     profiles = dict.fromkeys(str((s.get("transport") or {}).get("profile", "–")) for s in content.summaries)
@@ -241,7 +242,7 @@ def _header(content: Content) -> str:
         plural(len(results.seeds), "seed"),
     ]
     facts = [
-        f"{', '.join(dict.fromkeys(str(fabric.get('name', 'fabric')) for fabric in fabrics))}, {hosts} hosts",
+        f"{names}, {hosts} {'host' if hosts == '1' else 'hosts'}",
         f"transport {', '.join(profiles)}",
         f"{simulated} {'emulated' if any('emulated' in s for s in content.summaries) else 'simulated'} per run",
     ]

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from ..labels import plural
 from ..results import Results
 from ..statistics import CONFIDENCE, Estimate
 
@@ -117,4 +118,4 @@ def describe(cell: Cell) -> str:
         for name, one in cell.ratios.items()
     ]
     alone = f", {cell.unpaired} not finished in both" if cell.unpaired else ""
-    return f"{cell.point}, {cell.scheme}, {cell.klass}: {', '.join(each)} ({cell.flows} flows{alone})"
+    return f"{cell.point}, {cell.scheme}, {cell.klass}: {', '.join(each)} ({plural(cell.flows, 'flow')}{alone})"

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from ..errors import OutputError, ResultsError
 from ..files import write_text
+from ..labels import plural
 from ..results import Results
 from ..scenario import Scenario, Workers
 from . import marked_groups
@@ -53,7 +54,7 @@ def settled(judge: Callable[[Sequence[Run]], Sequence[StudyRow]], runs: Sequence
 def saturation(runs: Sequence[Observed]) -> list[str]:
     """A remark with the number of saturated runs; empty if there are none."""
     number = sum(run.saturated for run in runs)
-    return [f"the machine was saturated in {number} of {len(runs)} runs"] if number else []
+    return [f"the machine was saturated in {number} of {plural(len(runs), 'run')}"] if number else []
 
 
 def _settled(row: StudyRow, alone: StudyRow, said: str) -> StudyRow:
