@@ -179,7 +179,7 @@ def named_rows(nodes: Sequence[Node], places: Mapping[str, Place]) -> list[tuple
     """The height and name of each row, if each tier is one row."""
     rows: dict[int, set[float]] = {}
     for node in nodes:
-        rows.setdefault(node.tier, set()).add(round(places[node.name].y, 1))
+        rows.setdefault(node.row, set()).add(round(places[node.name].y, 1))
     if len(rows) < 2 or any(len(ys) > 1 for ys in rows.values()):
         return []
     return [(min(ys), tier_name(tier, max(rows))) for tier, ys in rows.items()]

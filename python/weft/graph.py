@@ -10,8 +10,14 @@ _TIERS = {
 """Names of the tiers, by the number of switch tiers."""
 
 
+SCALE_UP = -1
+"""The row of switches that join the hosts of a scale-up domain, below the hosts."""
+
+
 def tier_name(tier: int, highest: int) -> str:
-    """The name of a tier in a fabric whose highest switch tier is `highest`."""
+    """The name of a tier, or of the row `SCALE_UP`, in a fabric whose highest switch tier is `highest`."""
+    if tier == SCALE_UP:
+        return "scale-up"
     names = _TIERS.get(highest, ())
     return names[tier] if tier < len(names) else f"tier {tier}"
 
@@ -31,6 +37,11 @@ class Node:
     def is_host(self) -> bool:
         """Whether it is a host."""
         return self.role.lower() == "host"
+
+    @property
+    def row(self) -> int:
+        """Its row in a drawing: its tier, or `SCALE_UP`."""
+        return self.tier if self.is_host or self.tier else SCALE_UP
 
 
 @dataclass(frozen=True)
@@ -67,10 +78,9 @@ class Graph:
 
     def places(self) -> dict[str, tuple[float, float]]:
         """The position of each node, y upwards, with the highest tier on top."""
-        tiers = [node.tier for node in self.nodes]
+        rows = [node.row for node in self.nodes]
         top, bottom = (
-            [node.y for node in self.nodes if node.tier == end]
-            for end in (max(tiers, default=0), min(tiers, default=0))
+            [node.y for node in self.nodes if node.row == end] for end in (max(rows, default=0), min(rows, default=0))
         )
         sign = 1 if not top or sum(top) / len(top) >= sum(bottom) / len(bottom) else -1
         return {node.name: (node.x, sign * node.y) for node in self.nodes}

@@ -51,9 +51,10 @@ _FLOOD_BYTES = ("exploration_bytes", "broadcast_bytes")
 
 
 def into_leaves(summary: Json) -> list[dict[str, Any]]:
-    """The links into the lowest-tier switches."""
-    tiers = [node["tier"] for node in summary["nodes"] if node["role"] == "switch"]
-    leaves = {n["name"] for n in summary["nodes"] if n["role"] == "switch" and n["tier"] == min(tiers)}
+    """The links into the lowest-tier switches, which are not those of scale-up domains (tier 0)."""
+    switches = [node for node in summary["nodes"] if node["role"] == "switch" and node["tier"]]
+    lowest = min((node["tier"] for node in switches), default=0)
+    leaves = {node["name"] for node in switches if node["tier"] == lowest}
     return [link for link in summary["links"] if link["to"] in leaves]
 
 

@@ -121,6 +121,21 @@ impl FabricBuilder {
         Ok(id)
     }
 
+    /// The hosts so far.
+    pub fn hosts(&self) -> &[NodeId] {
+        &self.hosts
+    }
+
+    /// How the fabric was built, if it has not been changed since.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Says that the fabric still has this shape, apart from scale-up domains.
+    pub(crate) fn keep_shape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
     /// The nodes so far.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -314,6 +329,7 @@ impl FabricBuilder {
     /// # Errors
     /// [`FabricError::Disconnected`], [`FabricError::TooMany`].
     pub fn build_network(self) -> Result<Fabric, FabricError> {
+        check_scale_up(&self.nodes, &self.links)?;
         let Self { name, shape, nodes, links, hosts, degrees, by_name, notes } = self;
         if let Some((a, b)) = disconnected_hosts(&nodes, &links, &hosts, |link| link.up) {
             let by_failure = disconnected_hosts(&nodes, &links, &hosts, |_| true).is_none();
@@ -331,7 +347,8 @@ impl FabricBuilder {
         let mut edges = vec![false; nodes.len()];
         for (id, link) in (0..).map(LinkId).zip(&links) {
             ports[first_port[link.from.index()] as usize + link.from_port.index()] = id;
-            edges[link.from.index()] |= nodes[link.to.index()].is_host();
+            edges[link.from.index()] |=
+                nodes[link.to.index()].is_host() && !nodes[link.from.index()].is_scale_up();
         }
         let switches = (nodes.len() - hosts.len()) as u64;
         let with_hosts = edges.iter().filter(|&&edge| edge).count() as u64;
@@ -361,6 +378,23 @@ impl FabricBuilder {
         self.shape = shape;
         self.build()
     }
+}
+
+/// Rejects links of scale-up switches to other switches, and hosts with two links to such switches.
+fn check_scale_up(nodes: &[Node], links: &[Link]) -> Result<(), FabricError> {
+    let node = |id: NodeId| &nodes[id.index()];
+    let mut joined: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for link in links.iter().filter(|link| node(link.to).is_scale_up()) {
+        let (host, switch) = (node(link.from), node(link.to));
+        if !host.is_host() {
+            return Err(FabricError::ScaleUpLink { switch: switch.name.clone(), other: host.name.clone() });
+        }
+        if let Some(first) = joined.insert(link.from, link.to) {
+            let switches = format!("`{}` and `{}`", node(first).name, switch.name);
+            return Err(FabricError::ScaleUpTwice { host: host.name.clone(), switches });
+        }
+    }
+    Ok(())
 }
 
 /// Rejects sizes that are too large, before anything is built.

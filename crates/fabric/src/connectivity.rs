@@ -7,7 +7,8 @@ use weft_units::NodeId;
 use crate::{Link, Node};
 
 /// The first two hosts without a path over the cables for which `up` holds; paths lead through switches only.
-/// A host may be attached to several separate networks: two hosts are connected if they share one.
+/// A host may be attached to several separate networks: two hosts are connected if they share one. In a fabric with scale-up
+/// domains, hosts may relay messages for each other, so all that are connected count.
 pub(crate) fn disconnected_hosts(
     nodes: &[Node],
     links: &[Link],
@@ -15,6 +16,9 @@ pub(crate) fn disconnected_hosts(
     up: impl Fn(&Link) -> bool,
 ) -> Option<(NodeId, NodeId)> {
     let mut islands = Islands((0..nodes.len() as u32).collect());
+    if nodes.iter().any(Node::is_scale_up) {
+        return unreachable_by_relays(links, hosts, up, islands);
+    }
     for link in links.iter().filter(|link| up(link)) {
         if !nodes[link.from.index()].is_host() && !nodes[link.to.index()].is_host() {
             islands.join(link.from.0, link.to.0);
@@ -54,6 +58,19 @@ pub(crate) fn disconnected_hosts(
         }
     }
     None
+}
+
+/// The first two hosts without a path if those of scale-up domains relay for others.
+fn unreachable_by_relays(
+    links: &[Link],
+    hosts: &[NodeId],
+    up: impl Fn(&Link) -> bool,
+    mut islands: Islands,
+) -> Option<(NodeId, NodeId)> {
+    links.iter().filter(|link| up(link)).for_each(|link| islands.join(link.from.0, link.to.0));
+    let first = *hosts.first()?;
+    let other = hosts.iter().find(|host| islands.of(host.0) != islands.of(first.0))?;
+    Some((first, *other))
 }
 
 /// Whether two sorted sets share a member.

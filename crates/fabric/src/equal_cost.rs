@@ -53,7 +53,8 @@ enum Table {
 
 /// The ports on the paths with the fewest links, from every node to every host.
 ///
-/// Hosts do not forward for others. A cable is used only while both its directions work, as Ethernet takes a
+/// Hosts do not forward for others. Hosts of a scale-up domain reach each other through its switch, even if other paths are as
+/// short, and through the network while a link into it is down. A cable is used only while both its directions work, as Ethernet takes a
 /// link down when either end detects a fault (IEEE 802.3-2018, 46.3.4).
 #[derive(Clone, Debug)]
 pub struct EqualCost {
@@ -67,7 +68,30 @@ pub struct EqualCost {
     /// Links from a host of one class to a host of another, row by row.
     distances: Box<[u16]>,
     classes: usize,
+    domains: Domains,
 }
+
+/// The scale-up domains of a fabric; empty if there are none.
+#[derive(Clone, Debug, Default)]
+struct Domains {
+    /// The membership of each host.
+    members: Box<[Member]>,
+    /// The host of each node; `u32::MAX` for a switch.
+    host_of: Box<[u32]>,
+}
+
+/// The link of a host into its scale-up domain.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    /// The switch of the domain; [`OUTSIDE`] if the host is in none, or its link is down.
+    switch: NodeId,
+    /// The ports of the host and of the switch.
+    up: Group,
+    down: Group,
+}
+
+/// The domain of hosts outside of all domains.
+const OUTSIDE: NodeId = NodeId(u32::MAX);
 
 impl EqualCost {
     /// Over the cables that are up when a run starts.
@@ -88,12 +112,20 @@ impl EqualCost {
         if at == destination.node {
             return &[];
         }
+        if let Some(group) = self.domains.within(at, to) {
+            return self.ports_of(group);
+        }
         let slot = self.rows[at.index()] as usize + destination.class as usize;
         let entry = match &self.table {
             Table::Narrow(entries) => u32::from(entries[slot]),
             Table::Wide(entries) => entries[slot],
         };
         let group = if entry == LOCAL { self.last_hop(at, destination) } else { self.groups[entry as usize] };
+        self.ports_of(group)
+    }
+
+    #[inline]
+    fn ports_of(&self, group: Group) -> &[PortId] {
         &self.ports[group.first as usize..(group.first + group.count) as usize]
     }
 
@@ -108,6 +140,9 @@ impl EqualCost {
     pub fn distance(&self, from: HostId, to: HostId) -> Option<u32> {
         if from == to {
             return Some(0);
+        }
+        if self.domains.join(from, to) {
+            return Some(2);
         }
         let (source, destination) = (self.destinations[from.index()], self.destinations[to.index()]);
         if self.hangs_on(to, source.node) {
@@ -148,6 +183,30 @@ impl EqualCost {
             + size_of_val::<[Attachment]>(&self.attachments)
             + size_of_val::<[Group]>(&self.groups)
             + size_of_val::<[PortId]>(&self.ports)
+            + size_of_val::<[Member]>(&self.domains.members)
+            + size_of_val::<[u32]>(&self.domains.host_of)
+    }
+}
+
+impl Domains {
+    /// The ports of `at` towards a host of its domain.
+    #[inline]
+    fn within(&self, at: NodeId, to: HostId) -> Option<Group> {
+        let to = self.members.get(to.index())?;
+        if to.switch == OUTSIDE {
+            return None;
+        }
+        if at == to.switch {
+            return Some(to.down);
+        }
+        let own = self.members.get(self.host_of[at.index()] as usize)?;
+        (own.switch == to.switch).then_some(own.up)
+    }
+
+    /// Whether two hosts belong to one domain.
+    fn join(&self, a: HostId, b: HostId) -> bool {
+        let switch = |host: HostId| self.members.get(host.index()).map(|member| member.switch);
+        switch(a).is_some_and(|domain| domain != OUTSIDE && Some(domain) == switch(b))
     }
 }
 
@@ -157,8 +216,10 @@ type Neighbour = (PortId, NodeId);
 /// The tables under construction.
 struct Computation<'a> {
     fabric: &'a Fabric,
-    /// The neighbours over working cables of each node, in order of ports.
+    /// The neighbours over working cables of each node, in order of ports, without scale-up domains.
     neighbours: Vec<Vec<Neighbour>>,
+    /// The working link of each host into its scale-up domain.
+    domains: Vec<Option<LinkId>>,
     ports: Vec<PortId>,
     groups: Vec<Group>,
     known: BTreeMap<Box<[PortId]>, u32>,
@@ -166,13 +227,28 @@ struct Computation<'a> {
 
 impl<'a> Computation<'a> {
     fn new(fabric: &'a Fabric, up: impl Fn(LinkId) -> bool) -> Self {
+        let is_outside = |node: NodeId| !fabric.node(node).is_scale_up();
         let of_node = |node: usize| {
-            let links = fabric.ports(NodeId(node as u32)).iter().filter(|&&link| up(link));
-            links.map(|&link| (fabric.link(link).from_port, fabric.link(link).to)).collect()
+            let links = fabric.ports(NodeId(node as u32)).iter().map(|&id| (id, fabric.link(id)));
+            let links =
+                links.filter(|(id, link)| up(*id) && [link.from, link.to].into_iter().all(is_outside));
+            links.map(|(_, link)| (link.from_port, link.to)).collect()
         };
         let neighbours = (0..fabric.nodes().len()).map(of_node).collect();
+        let hosts = (0..fabric.host_count() as u32).map(HostId);
+        let domains = match fabric.has_scale_up() {
+            true => hosts.map(|host| fabric.scale_up_link(host).filter(|link| up(*link))).collect(),
+            false => Vec::new(),
+        };
         let empty = Group { first: 0, count: 0 };
-        Self { fabric, neighbours, ports: Vec::new(), groups: vec![empty; 2], known: BTreeMap::new() }
+        Self {
+            fabric,
+            neighbours,
+            domains,
+            ports: Vec::new(),
+            groups: vec![empty; 2],
+            known: BTreeMap::new(),
+        }
     }
 
     /// Appends ports to the list.
@@ -224,8 +300,27 @@ impl<'a> Computation<'a> {
         (destinations, attachments, classes)
     }
 
+    /// The scale-up domains.
+    fn domains(&mut self) -> Domains {
+        if self.domains.is_empty() {
+            return Domains::default();
+        }
+        let none = Group { first: 0, count: 0 };
+        let members = std::mem::take(&mut self.domains).into_iter().map(|link| match link {
+            None => Member { switch: OUTSIDE, up: none, down: none },
+            Some(link) => {
+                let link = self.fabric.link(link);
+                Member { switch: link.to, up: self.span(&[link.from_port]), down: self.span(&[link.to_port]) }
+            }
+        });
+        let members = members.collect();
+        let host_of = self.fabric.nodes().iter().map(|node| node.host.map_or(u32::MAX, |host| host.0));
+        Domains { members, host_of: host_of.collect() }
+    }
+
     fn run(mut self) -> EqualCost {
         let (destinations, attachments, classes) = self.destinations();
+        let domains = self.domains();
         let neighbours = std::mem::take(&mut self.neighbours);
         let (sources, source_of) = sources(self.fabric, &neighbours);
         let mut walk = Walk::new(self.fabric, &neighbours);
@@ -265,6 +360,7 @@ impl<'a> Computation<'a> {
             ports: self.ports.into(),
             distances: distances.into(),
             classes: width,
+            domains,
         }
     }
 }

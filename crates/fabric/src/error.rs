@@ -217,6 +217,47 @@ pub enum FabricError {
         /// The node.
         name: String,
     },
+    /// Scale-up domains that do not fit the number of hosts.
+    #[error(
+        "{hosts} hosts cannot form scale-up domains of {size}: expected at least 2 hosts per domain, and a number that divides \
+         {hosts}"
+    )]
+    ScaleUpSize {
+        /// The hosts of the fabric.
+        hosts: u64,
+        /// The requested hosts of a domain.
+        size: u32,
+    },
+    /// GPUs that cannot be divided evenly among rails.
+    #[error("{gpus} GPUs cannot be divided among {rails} rails: expected a divisor of {gpus}")]
+    UnevenRails {
+        /// The GPUs of a server.
+        gpus: u32,
+        /// The rails of a pod.
+        rails: u32,
+    },
+    /// Pods without spines between them.
+    #[error("without spines, {pods} pods are not connected: expected 1 pod, or at least 1 spine")]
+    SeparatePods {
+        /// The pods.
+        pods: u32,
+    },
+    /// A link of a scale-up switch that does not lead to a host.
+    #[error("scale-up switch `{switch}` is connected to `{other}`: a scale-up domain connects hosts only")]
+    ScaleUpLink {
+        /// The scale-up switch.
+        switch: String,
+        /// The other end.
+        other: String,
+    },
+    /// A host with two links into scale-up domains.
+    #[error("host `{host}` has links to the scale-up switches {switches}: expected at most one link")]
+    ScaleUpTwice {
+        /// The host.
+        host: String,
+        /// The switches, or twice the same.
+        switches: String,
+    },
     /// Two hosts without a path.
     #[error("there is no path between hosts `{a}` and `{b}`{}", if *by_failure { ": failed links disconnect them" } else { "" })]
     Disconnected {

@@ -125,11 +125,23 @@ impl Fabric {
         &self.node(self.host_node(host)).name
     }
 
-    /// The switch that a host is attached to, by its first port if there are several; `None` for a host
-    /// connected only to hosts.
+    /// The switch that a host is attached to, by its first port if there are several, other than that of its scale-up domain;
+    /// `None` for a host without such a switch.
     pub fn edge_switch(&self, host: HostId) -> Option<NodeId> {
         let ports = self.ports(self.host_node(host)).iter();
-        ports.map(|&link| self.link(link).to).find(|&node| !self.node(node).is_host())
+        let is_edge = |node: &Node| !node.is_host() && !node.is_scale_up();
+        ports.map(|&link| self.link(link).to).find(|&node| is_edge(self.node(node)))
+    }
+
+    /// The link from a host to the switch of its scale-up domain, if it belongs to one.
+    pub fn scale_up_link(&self, host: HostId) -> Option<LinkId> {
+        let links = self.ports(self.host_node(host)).iter().copied();
+        links.into_iter().find(|&link| self.node(self.link(link).to).is_scale_up())
+    }
+
+    /// Whether hosts are joined by scale-up domains.
+    pub fn has_scale_up(&self) -> bool {
+        self.nodes.iter().any(Node::is_scale_up)
     }
 
     /// The switches, in order of their ids.

@@ -1,7 +1,7 @@
 //! Layout of a fabric drawing: coordinates of nodes only.
 //!
 //! A fabric of several tiers of switches is drawn in rows, the highest at the top and the hosts at the
-//! bottom, in an order that keeps pods together and reduces crossings (barycentre sweeps, Sugiyama, Tagawa
+//! bottom, with the switches of their scale-up domains below, in an order that keeps pods together and reduces crossings (barycentre sweeps, Sugiyama, Tagawa
 //! and Toda 1981). A fabric of one tier is drawn as a circle.
 
 use std::collections::BTreeMap;
@@ -35,11 +35,12 @@ pub struct Layout {
 
 /// Arranges the nodes of a fabric.
 pub fn layout(fabric: &Fabric) -> Layout {
-    let mut rows: BTreeMap<u8, Vec<NodeId>> = BTreeMap::new();
+    let mut rows: BTreeMap<i16, Vec<NodeId>> = BTreeMap::new();
     for (id, node) in (0..).map(NodeId).zip(fabric.nodes()) {
-        rows.entry(node.tier).or_default().push(id);
+        let row = if node.is_scale_up() { -1 } else { i16::from(node.tier) };
+        rows.entry(row).or_default().push(id);
     }
-    let tiers = rows.keys().filter(|&&tier| tier > 0).count();
+    let tiers = rows.keys().filter(|&&tier| tier != 0).count();
     if tiers == 1 && fabric.switch_count() > 1 {
         return Layout { points: rounded(circle(fabric)), arrangement: Arrangement::Circle };
     }

@@ -41,7 +41,7 @@ pub use limit::Limit;
 pub use link::{Link, LinkSpec};
 pub use lossless::{HYSTERESIS, JUMBO};
 pub use nearest::nearest;
-pub use node::{Node, Role};
+pub use node::{Node, Role, SCALE_UP_TIER};
 pub use overhead::Overhead;
 pub use pfc::{PfcSpec, SharedBuffer, Thresholds};
 pub use queue::{ClassSpec, MAX_QUEUES, QueueSpec, Scheduler, class_of};

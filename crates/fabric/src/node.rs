@@ -6,6 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use weft_units::HostId;
 
+/// The tier of a switch that joins the hosts of a scale-up domain.
+pub const SCALE_UP_TIER: u8 = 0;
+
 /// The role of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,7 +26,7 @@ pub struct Node {
     pub name: String,
     /// Host or switch.
     pub role: Role,
-    /// 0: host, 1: switch with hosts (ToR, edge, leaf), 2: aggregation (or the spine of two tiers), 3: core.
+    /// 0: host or [`scale-up switch`](Self::is_scale_up), 1: switch with hosts (ToR, edge, leaf), 2: aggregation (or the spine of two tiers), 3: core.
     pub tier: u8,
     /// The pod, if the fabric has pods.
     pub pod: Option<u32>,
@@ -36,6 +39,12 @@ impl Node {
     #[inline]
     pub fn is_host(&self) -> bool {
         self.role == Role::Host
+    }
+
+    /// Whether the node joins the hosts of a scale-up domain, as an NVSwitch does: a switch of tier 0.
+    #[inline]
+    pub fn is_scale_up(&self) -> bool {
+        self.role == Role::Switch && self.tier == SCALE_UP_TIER
     }
 }
 

@@ -1,14 +1,16 @@
 //! From the settings of a point to its [`Plan`]: files are read, hosts are found, flows are drawn.
 
+use weft_fabric::{EqualCost, Fabric};
 use weft_switching::stream;
-use weft_traffic::{Places, generate};
+use weft_traffic::{Flow, Places, generate};
 
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Problem, Problems};
 use crate::plan::Plan;
 use crate::point::Point;
 use crate::sections::traffic::GroupSettings;
 use crate::sections::{Loader, Resolver, scheme};
 use crate::settings::Settings;
+use crate::source::Span;
 use crate::{overload, warnings};
 
 /// The plan of the run `point` of the scenario `name`, whose settings these are; errors go to `problems`.
@@ -60,6 +62,10 @@ pub(crate) fn plan(
         problems.add(problem);
         return None;
     }
+    if let Some(problem) = without_path(&fabric, &traffic.flows, span) {
+        problems.add(problem);
+        return None;
+    }
     let at = settings.traffic.iter().find_map(GroupSettings::connections_span).unwrap_or(span);
     if let Some(problem) = settings.transport.unfit_connections(&traffic, at) {
         problems.add(problem);
@@ -88,4 +94,17 @@ pub(crate) fn plan(
         overloads,
         warnings,
     })
+}
+
+/// The first flow between hosts that are connected only by relays through scale-up domains, if there is one.
+fn without_path(fabric: &Fabric, flows: &[Flow], span: Span) -> Option<Problem> {
+    if !fabric.has_scale_up() {
+        return None;
+    }
+    let routes = EqualCost::compute(fabric);
+    let flow = flows.iter().find(|flow| routes.distance(flow.src, flow.dst).is_none())?;
+    let (src, dst) = (fabric.host_name(flow.src), fabric.host_name(flow.dst));
+    let message = format!("there is no path from `{src}` to `{dst}`: they are on separate rails");
+    let help = "a collective reaches other rails with relay = \"pxn\"; or connect the rails: kind = \"rail-optimised\"";
+    Some(Problem::at(span, message).label("this traffic needs one").help(help))
 }

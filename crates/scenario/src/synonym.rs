@@ -65,6 +65,9 @@ fn fabric(plain: &str) -> Option<&'static str> {
         "leafspine" | "clos" | "clos2" | "foldedclos" | "twotier" | "twolayer" => Some("spine-leaf"),
         "clos3" | "threetier" => Some("three-layer"),
         "fullmesh" => Some("mesh"),
+        "rail" | "rails" | "railoptimized" | "superpod" => Some("rail-optimised"),
+        "multiplane" | "twoplane" | "hpn" => Some("dual-plane"),
+        "nvl72" | "gb200" | "nvl36" | "rackscaleup" => Some("rack-scale"),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! [`Division`]: the partition of each node of a run.
 //!
-//! A partition is a pod, or a switch with its hosts. The other switches are assigned to the partitions
+//! A partition is a pod, a scale-up domain, or a switch with its hosts. The other switches are assigned to the partitions
 //! round-robin. Nodes of different partitions affect each other no sooner than the lookahead, so all partitions can
 //! simulate that much time in parallel. A run has as many partitions as threads, joined from these.
 
@@ -40,7 +40,8 @@ impl Division {
             })
             .collect();
         for host in fabric.hosts() {
-            let first = fabric.ports(*host).first();
+            let domain = fabric.node(*host).host.and_then(|host| fabric.scale_up_link(host));
+            let first = domain.as_ref().or(fabric.ports(*host).first());
             part_of[host.index()] = first.map_or(0, |link| part_of[fabric.link(*link).to.index()]);
         }
         let cut = |link: &LinkId| {
@@ -76,7 +77,7 @@ impl Division {
 }
 
 /// The group of each node: the place of its pod among the pods, or with fewer than two pods the place of the switch
-/// among those with hosts.
+/// among those of scale-up domains or, if there are none, those with hosts.
 fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut pods: Vec<_> = fabric.nodes().iter().filter_map(|node| node.pod).collect();
     pods.sort_unstable();
@@ -87,7 +88,9 @@ fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
     }
     let mut groups = vec![None; fabric.nodes().len()];
     let mut count = 0;
-    for node in fabric.switches() {
+    let has_domains = fabric.has_scale_up();
+    let heads = fabric.switches().filter(|node| !has_domains || fabric.node(*node).is_scale_up());
+    for node in heads {
         if fabric.ports(node).iter().any(|link| fabric.node(fabric.link(*link).to).is_host()) {
             groups[node.index()] = Some(count);
             count += 1;

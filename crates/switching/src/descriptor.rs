@@ -166,6 +166,11 @@ impl Descriptor {
 
     /// Why it does not run on `fabric`.
     pub fn misfit_of(&self, spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+        if fabric.has_scale_up() && (self.next_hops.is_none() || self.needs.contains(&Need::Controller)) {
+            let reason = "hosts of a scale-up domain reach each other by routes".to_owned();
+            let expected = "a scheme that follows computed routes, such as `ecmp`, `spray` or `adaptive`";
+            return Some(Contradiction::of_fabric(self.name, reason, expected));
+        }
         match self.module {
             Some(module) => module.misfit(spec, fabric),
             None => self.misfit?(spec, fabric),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId};
 
-/// The switches with hosts, each host being connected to one switch.
+/// The switches with hosts, each host being connected to one switch besides that of its scale-up domain.
 pub(crate) struct EdgeSwitches {
     /// Switch numbers by node.
     numbers: Vec<Option<u16>>,
@@ -21,8 +21,13 @@ impl EdgeSwitches {
     /// # Errors
     /// The reason, if a host is connected to several switches or to none.
     pub(crate) fn new(fabric: &Fabric) -> Result<Self, String> {
-        let neighbours = |node: NodeId| fabric.ports(node).iter().map(|link| fabric.link(*link).to);
-        let has_hosts = |node: &NodeId| neighbours(*node).any(|to| fabric.node(to).is_host());
+        let neighbours = |node: NodeId| {
+            let all = fabric.ports(node).iter().map(|link| fabric.link(*link).to);
+            all.filter(|to| !fabric.node(*to).is_scale_up())
+        };
+        let is_edge = |node: &NodeId| !fabric.node(*node).is_scale_up();
+        let has_hosts =
+            |node: &NodeId| is_edge(node) && neighbours(*node).any(|to| fabric.node(to).is_host());
         let mut numbers = vec![None; fabric.nodes().len()];
         let mut count = 0;
         for node in fabric.switches().filter(has_hosts) {

@@ -77,7 +77,8 @@ impl Forwarding {
         // The nodes to which each host is attached, once per link.
         let attached = fabric.hosts().iter().map(|&host| {
             let working = fabric.ports(host).iter().filter(|link| works(**link));
-            let mut nodes: Vec<NodeId> = working.map(|&link| fabric.link(link).to).collect();
+            let nodes = working.map(|&link| fabric.link(link).to);
+            let mut nodes: Vec<NodeId> = nodes.filter(|node| !fabric.node(*node).is_scale_up()).collect();
             nodes.sort_unstable();
             nodes
         });
@@ -100,12 +101,29 @@ impl Forwarding {
         let mut known_rows: HashSet<Arc<[Choice]>, FxBuildHasher> = HashSet::default();
         // Hosts do not forward.
         let of_host: Arc<[Choice]> = vec![nowhere; member.len()].into();
+        // The row of the switches of scale-up domains, each of which has frames for the hosts of its own domain only.
+        let mut shared: Option<Arc<[Choice]>> = None;
+        let mut of_domain = |pool: &mut Vec<PortId>| {
+            let row = shared.get_or_insert_with(|| {
+                let first = pool.len() as u32;
+                pool.extend((0..hosts as u32).map(HostId).map(|host| {
+                    let link = fabric.scale_up_link(host).filter(|link| works(*link));
+                    link.map_or(NOWHERE, |link| fabric.link(link).to_port)
+                }));
+                vec![Choice { first, count: 0 }; member.len()].into()
+            });
+            Arc::clone(row)
+        };
         // One list by host for each index that a switch may have among a host's attachment nodes.
         let mut by_host: Vec<u32> = Vec::new();
         let mut rows = Vec::with_capacity(fabric.nodes().len());
         for node in (0..fabric.nodes().len() as u32).map(NodeId) {
             if fabric.node(node).is_host() {
                 rows.push(Arc::clone(&of_host));
+                continue;
+            }
+            if fabric.node(node).is_scale_up() {
+                rows.push(of_domain(&mut pool));
                 continue;
             }
             let row = member.iter().map(|&host| match (routes.next_hops(node, host), place_of(node, host)) {

@@ -1,10 +1,15 @@
 //! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
 
+mod double_tree;
+mod hierarchical;
+
 use weft_units::{Duration, Time, plural, words};
 
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
+use crate::part::part;
 use crate::program::Program;
+use crate::relay::Relay;
 
 words! {
     /// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
@@ -15,19 +20,45 @@ words! {
         HalvingDoublingAllReduce = "halving-doubling-all-reduce",
         /// Up a binary tree and down again, in chunks.
         TreeAllReduce = "tree-all-reduce",
+        /// The same over two trees, each of which carries half of the data, in chunks.
+        DoubleTreeAllReduce = "double-tree-all-reduce",
+        /// Reduce-scatter within scale-up domains, all-reduce between them, all-gather within, around rings.
+        HierarchicalAllReduce = "hierarchical-all-reduce",
+        /// Around a ring: N - 1 steps of B / N.
+        ReduceScatter = "reduce-scatter",
         /// Around a ring: N - 1 steps of B / N.
         AllGather = "all-gather",
         /// B / N from each rank to every other, all at once.
         AllToAll = "all-to-all",
         /// From each rank to the next, in chunks.
         Pipeline = "pipeline",
+        /// From rank 0 to all others, around a ring, in chunks.
+        Broadcast = "broadcast",
+        /// B from each rank to the next one around a ring.
+        SendRecv = "send-recv",
     }
 }
 
 impl Algorithm {
     /// Whether it sends its data in chunks.
     pub const fn has_chunks(self) -> bool {
-        matches!(self, Self::TreeAllReduce | Self::Pipeline)
+        matches!(self, Self::TreeAllReduce | Self::DoubleTreeAllReduce | Self::Pipeline | Self::Broadcast)
+    }
+
+    /// The ratio of the bus bandwidth to the bytes at every rank over the time, as nccl-tests prints it (PERFORMANCE.md there);
+    /// `None` for algorithms that it does not have.
+    pub fn bus_factor(self, ranks: u32) -> Option<f64> {
+        let ranks = f64::from(ranks);
+        match self {
+            Self::RingAllReduce
+            | Self::HalvingDoublingAllReduce
+            | Self::TreeAllReduce
+            | Self::DoubleTreeAllReduce
+            | Self::HierarchicalAllReduce => Some(2.0 * (ranks - 1.0) / ranks),
+            Self::AllGather | Self::ReduceScatter | Self::AllToAll => Some((ranks - 1.0) / ranks),
+            Self::Broadcast | Self::SendRecv => Some(1.0),
+            Self::Pipeline => None,
+        }
     }
 }
 
@@ -51,6 +82,10 @@ pub struct Collective {
     pub jitter: Duration,
     /// Whether messages between two ranks share a connection, in all rounds.
     pub reuse: Reuse,
+    /// How messages between rails travel.
+    pub relay: Relay,
+    /// The ranks of a scale-up domain, which are consecutive; 1 without domains, 0 if not known yet.
+    pub group: u32,
 }
 
 impl Collective {
@@ -65,13 +100,32 @@ impl Collective {
         }
         let (parts, flows) = match self.algorithm {
             Algorithm::RingAllReduce => (ranks, ranks.saturating_mul(2 * (ranks - 1))),
-            Algorithm::AllGather | Algorithm::AllToAll => (ranks, ranks.saturating_mul(ranks - 1)),
+            Algorithm::AllGather | Algorithm::ReduceScatter | Algorithm::AllToAll => {
+                (ranks, ranks.saturating_mul(ranks - 1))
+            }
+            // Known once ranks have their hosts.
+            Algorithm::HierarchicalAllReduce if self.group == 0 => (ranks, 0),
+            Algorithm::HierarchicalAllReduce if self.group == 1 => {
+                return Err(format!(
+                    "`{name}` needs scale-up domains with as many ranks each, next to each other: set `fabric.scale_up` and a \
+                     `placement` that fits, or choose another collective"
+                ));
+            }
+            Algorithm::HierarchicalAllReduce => {
+                let (group, groups) = (u64::from(self.group), ranks / u64::from(self.group.max(1)));
+                let within = 2 * (group.saturating_sub(1)) * ranks;
+                (ranks, within.saturating_add(ranks.saturating_mul(2 * groups.saturating_sub(1))))
+            }
+            Algorithm::DoubleTreeAllReduce => (2 * self.chunks, self.chunks.saturating_mul(4 * (ranks - 1))),
+            Algorithm::SendRecv => (1, ranks),
             Algorithm::HalvingDoublingAllReduce if !ranks.is_power_of_two() => {
                 return Err(format!("`{name}` has {}; expected a power of two", plural(ranks, "rank")));
             }
             Algorithm::HalvingDoublingAllReduce => (ranks, 2 * ranks * u64::from(ranks.ilog2())),
             Algorithm::TreeAllReduce => (self.chunks, self.chunks.saturating_mul(2 * (ranks - 1))),
-            Algorithm::Pipeline => (self.chunks, self.chunks.saturating_mul(ranks - 1)),
+            Algorithm::Pipeline | Algorithm::Broadcast => {
+                (self.chunks, self.chunks.saturating_mul(ranks - 1))
+            }
         };
         if self.bytes < parts {
             return Err(format!(
@@ -89,7 +143,19 @@ impl Collective {
         let mut program = Program { ranks, ..Program::default() };
         match self.algorithm {
             Algorithm::RingAllReduce => self.ring(2 * (ranks - 1), &mut program),
-            Algorithm::AllGather => self.ring(ranks - 1, &mut program),
+            Algorithm::AllGather | Algorithm::ReduceScatter => self.ring(ranks - 1, &mut program),
+            Algorithm::DoubleTreeAllReduce => {
+                double_tree::add(self.bytes, self.chunks, self.compute, &mut program);
+            }
+            Algorithm::HierarchicalAllReduce => {
+                hierarchical::add(self.bytes, self.group, self.compute, &mut program);
+            }
+            Algorithm::Broadcast => self.broadcast(&mut program),
+            Algorithm::SendRecv => {
+                for rank in 0..ranks {
+                    program.flow(rank, (rank + 1) % ranks, self.bytes);
+                }
+            }
             Algorithm::HalvingDoublingAllReduce => self.halving_doubling(&mut program),
             Algorithm::TreeAllReduce => self.tree(&mut program),
             Algorithm::AllToAll => {
@@ -206,6 +272,25 @@ impl Collective {
         }
     }
 
+    /// Each rank sends each chunk on once it has received it.
+    fn broadcast(&self, program: &mut Program) {
+        let mut last: Vec<Node> = Vec::new();
+        for chunk in 0..self.chunks {
+            let bytes = part(self.bytes, self.chunks, chunk);
+            let sent: Vec<Node> =
+                (0..program.ranks - 1).map(|rank| program.flow(rank, rank + 1, bytes)).collect();
+            for (at, flow) in sent.iter().enumerate() {
+                if let Some(before) = at.checked_sub(1) {
+                    program.need(*flow, sent[before], Point::Received, self.compute);
+                }
+                if let Some(before) = last.get(at) {
+                    program.need(*flow, *before, Point::Started, Duration::ZERO);
+                }
+            }
+            last = sent;
+        }
+    }
+
     /// Each rank computes one chunk after the other, and sends each on.
     fn pipeline(&self, program: &mut Program) {
         let ranks = program.ranks;
@@ -230,21 +315,28 @@ impl Collective {
     }
 }
 
-/// The size of the part with this number, of `parts` that are as equal as possible.
-fn part(bytes: u64, parts: u64, number: u64) -> u64 {
-    bytes / parts + u64::from(number < bytes % parts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::Bound;
     use crate::places::tests::spine_leaf;
     use weft_units::HostId;
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
         let compute = Duration::ZERO;
-        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::PerMessage);
-        Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse }
+        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::Persistent);
+        Collective {
+            algorithm,
+            bytes,
+            chunks,
+            compute,
+            rounds: 1,
+            start,
+            jitter,
+            reuse,
+            relay: Relay::None,
+            group: 4,
+        }
     }
 
     /// The bound of one round among `ranks` hosts of 1 Gbps, without delays.
@@ -253,7 +345,7 @@ mod tests {
         assert_eq!(round.flows.len() as u64, collective.flows(ranks.into()).unwrap(), "{collective:?}");
         assert!(round.flows.iter().all(|flow| flow.bytes > 0 && flow.src != flow.dst));
         round.settle().expect("no circle");
-        round.bound(&spine_leaf(2, 4, 4)).as_secs_f64()
+        Bound::of(&round, &spine_leaf(2, 4, 4), collective.reuse).time.as_secs_f64()
     }
 
     #[test]
@@ -269,6 +361,13 @@ mod tests {
             // Two levels up and two down; in ten chunks, inner ranks send all of it three times.
             (Algorithm::TreeAllReduce, 1, 7, 4.0 * whole),
             (Algorithm::TreeAllReduce, 10, 7, 3.0 * whole),
+            (Algorithm::ReduceScatter, 1, 16, whole * 15.0 / 16.0),
+            // Rings of 4, twice.
+            (Algorithm::HierarchicalAllReduce, 1, 16, whole * (2.0 * 3.0 / 4.0 + 2.0 * 3.0 / 4.0 / 4.0)),
+            // Four levels up and four down, each with half of the data.
+            (Algorithm::DoubleTreeAllReduce, 1, 16, 4.0 * whole),
+            (Algorithm::Broadcast, 10, 5, whole * (10.0 + 3.0) / 10.0),
+            (Algorithm::SendRecv, 1, 16, whole),
             (Algorithm::Pipeline, 1, 5, 4.0 * whole),
             (Algorithm::Pipeline, 10, 5, whole * (10.0 + 3.0) / 10.0),
         ] {

@@ -1,9 +1,9 @@
 //! [`Job`]: flows that are done together: a round of a collective, or a trace whose flows wait for each other.
 
-use weft_units::Duration;
+use crate::bound::Bound;
 
 /// Flows that are done together.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Job {
     /// The index of its group.
     pub group: u32,
@@ -18,11 +18,13 @@ pub struct Job {
     /// The number of flows.
     pub flows: u64,
     /// A lower bound of the time from the first start to the last byte received.
-    pub bound: Duration,
+    pub bound: Bound,
+    /// The ratio of the bus bandwidth to `bytes` over the time, if it has one.
+    pub bus_factor: Option<f64>,
 }
 
 /// The jobs of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Jobs {
     list: Vec<Job>,
     /// The job of each flow, plus one; 0 for none. Empty without jobs.

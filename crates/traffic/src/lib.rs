@@ -9,6 +9,7 @@
 //! No file is opened here. A CDF or a trace is passed in as the bytes of its file.
 
 mod arrivals;
+mod bound;
 mod cdf;
 mod classes;
 mod collective;
@@ -25,12 +26,14 @@ mod listed;
 mod load_of;
 mod offer;
 mod pairs;
+mod part;
 mod placement;
 mod places;
 mod ports;
 mod program;
 pub mod published;
 mod random;
+mod relay;
 mod schedule;
 mod sizes;
 pub mod trace;
@@ -39,6 +42,7 @@ mod waits;
 mod words;
 
 pub use arrivals::Arrivals;
+pub use bound::Bound;
 pub use cdf::{CdfError, read_cdf};
 pub use classes::Thresholds;
 pub use collective::{Algorithm, Collective};
@@ -58,5 +62,6 @@ pub use placement::{Placement, Ranks};
 pub use places::{Places, Rack};
 pub use ports::{EPHEMERAL, FIRST_LISTENING};
 pub use program::Program;
+pub use relay::Relay;
 pub use sizes::{CdfPoint, Sizes, SizesError};
 pub use traffic::{Arriving, GroupSummary, Traffic};

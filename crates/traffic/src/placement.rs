@@ -10,9 +10,9 @@ use crate::words::there_are;
 words! {
     /// The order in which ranks are placed on hosts.
     pub enum Placement {
-        /// All hosts of a rack before the next rack.
+        /// All hosts of a rack before the next rack; of a scale-up domain, if there are any.
         Rack = "rack",
-        /// The first host of every rack, then the second ones.
+        /// The first host of every rack or domain, then the second ones.
         Striped = "striped",
         /// Drawn at random.
         Random = "random",
@@ -68,7 +68,12 @@ impl Ranks {
 impl Placement {
     /// All hosts in this order.
     fn order(self, places: &Places, rng: &mut impl RngCore) -> Vec<HostId> {
-        let racks = || places.racks().iter().map(|rack| rack.hosts.as_slice());
+        let domains = places.domains();
+        let racks = || {
+            let racks =
+                places.racks().iter().filter(|_| domains.is_empty()).map(|rack| rack.hosts.as_slice());
+            domains.iter().map(Vec::as_slice).chain(racks)
+        };
         let mut hosts: Vec<HostId> = racks().flatten().copied().collect();
         match self {
             Self::Rack => {}

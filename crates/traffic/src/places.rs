@@ -1,4 +1,4 @@
-//! [`Places`]: the properties of a fabric that traffic depends on: its hosts, their racks, and the
+//! [`Places`]: the properties of a fabric that traffic depends on: its hosts, their racks and scale-up domains, and the
 //! capacities of host links and rack uplinks.
 
 use std::collections::{BTreeMap, HashMap};
@@ -43,13 +43,55 @@ pub struct Places {
     /// Index of each rack's start in `by_rack`, and the end of the last.
     starts: Vec<u32>,
     ids: HashMap<String, HostId>,
+    domains: Domains,
+}
+
+/// The scale-up domains; empty if there are none.
+#[derive(Clone, Debug, Default)]
+struct Domains {
+    /// The hosts of each; then each host outside of all.
+    hosts: Vec<Vec<HostId>>,
+    /// The domain of each host; [`NONE`] outside.
+    of_host: Vec<u32>,
+    /// The links of each host into its domain.
+    ways: Vec<Option<(Rate, Ways)>>,
+}
+
+/// The domain of a host outside of all domains.
+const NONE: u32 = u32::MAX;
+
+impl Domains {
+    fn of(fabric: &Fabric) -> Self {
+        if !fabric.has_scale_up() {
+            return Self::default();
+        }
+        let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
+        let mut ways = Vec::new();
+        for host in (0..fabric.host_count() as u32).map(HostId) {
+            let link = fabric.scale_up_link(host);
+            ways.push(link.map(|id| {
+                let (out, back) = (fabric.link(id), fabric.link(id.reverse()));
+                members.entry(out.to).or_default().push(host);
+                (out.rate, Ways { rate_in: back.rate, delay_out: out.delay, delay_in: back.delay })
+            }));
+        }
+        let mut hosts: Vec<Vec<HostId>> = members.into_values().collect();
+        let mut of_host = vec![NONE; ways.len()];
+        for (domain, hosts) in (0..).zip(&hosts) {
+            hosts.iter().for_each(|host| of_host[host.index()] = domain);
+        }
+        let outside = (0..).map(HostId).zip(&of_host).filter(|(_, domain)| **domain == NONE);
+        hosts.extend(outside.map(|(host, _)| vec![host]));
+        Self { hosts, of_host, ways }
+    }
 }
 
 impl Places {
     /// The hosts of `fabric`. A rack is the switch that a host is attached to (by its first link if it has
     /// several), its uplinks are that switch's links to other switches.
     pub fn of(fabric: &Fabric) -> Self {
-        let outgoing = |node| fabric.ports(node).iter().map(|&link| fabric.link(link));
+        let is_outside = |link: &&Link| !fabric.node(link.to).is_scale_up();
+        let outgoing = |node| fabric.ports(node).iter().map(|&link| fabric.link(link)).filter(is_outside);
         let sum = |links: &mut dyn Iterator<Item = &Link>| {
             Rate::from_bps(links.map(|link| link.rate.bps()).fold(0, u64::saturating_add))
         };
@@ -73,7 +115,10 @@ impl Places {
             }
         });
         let ways = fabric.hosts().iter().map(|&node| {
-            let incoming = || fabric.ports(node).iter().map(|id| fabric.link(id.reverse()));
+            let incoming = || {
+                let all = fabric.ports(node).iter().filter(|id| is_outside(&fabric.link(**id)));
+                all.map(|id| fabric.link(id.reverse()))
+            };
             // Both hosts of a cable between hosts count half of it.
             let delay = |link: &Link| {
                 let is_between_hosts = [link.from, link.to].iter().all(|node| fabric.node(*node).is_host());
@@ -85,7 +130,8 @@ impl Places {
                 delay_in: incoming().map(delay).min().unwrap_or(Duration::ZERO),
             }
         });
-        Self { ways: ways.collect(), ..Self::new(hosts.collect(), racks.collect()) }
+        let domains = Domains::of(fabric);
+        Self { ways: ways.collect(), domains, ..Self::new(hosts.collect(), racks.collect()) }
     }
 
     /// Hosts with their names and link rates, without link delays, and their racks. A host that no rack lists gets its own rack
@@ -115,7 +161,8 @@ impl Places {
         }
         let ids = hosts.iter().enumerate().map(|(id, (name, _))| (name.clone(), HostId(id as u32))).collect();
         let (names, rates) = hosts.into_iter().unzip();
-        Self { names, rates, ways: Vec::new(), racks, rack_of, by_rack, starts, ids }
+        let domains = Domains::default();
+        Self { names, rates, ways: Vec::new(), racks, rack_of, by_rack, starts, ids, domains }
     }
 
     /// The number of hosts.
@@ -143,21 +190,96 @@ impl Places {
         self.names.get(host.index()).map_or("", String::as_str)
     }
 
-    /// The sum of the rates at which `host` sends on its links, including failed ones.
+    /// The sum of the rates at which `host` sends on its links, including failed ones and without that into its scale-up domain.
     pub fn rate(&self, host: HostId) -> Rate {
         self.rates[host.index()]
     }
 
-    /// The sum of the rates at which `host` receives from its links, including failed ones.
+    /// The sum of the rates at which `host` receives from its links, including failed ones and without that of its scale-up
+    /// domain.
     pub fn rate_in(&self, host: HostId) -> Rate {
         self.ways.get(host.index()).map_or(self.rate(host), |ways| ways.rate_in)
     }
 
     /// The least delays of the links of two hosts that a packet from `src` to `dst` passes, without the links between switches.
     pub fn delay(&self, src: HostId, dst: HostId) -> Duration {
+        if self.share_domain(src, dst)
+            && let (Some((_, out)), Some((_, back))) = (self.within(src), self.within(dst))
+        {
+            return out.delay_out + back.delay_in;
+        }
         let ways = |host: HostId| self.ways.get(host.index());
         ways(src).map_or(Duration::ZERO, |ways| ways.delay_out)
             + ways(dst).map_or(Duration::ZERO, |ways| ways.delay_in)
+    }
+
+    /// Whether two hosts belong to one scale-up domain.
+    pub fn share_domain(&self, a: HostId, b: HostId) -> bool {
+        let of = |host: HostId| self.domains.of_host.get(host.index()).filter(|domain| **domain != NONE);
+        of(a).is_some_and(|domain| Some(domain) == of(b))
+    }
+
+    /// The link of a host into its scale-up domain: the rate out of it, and the rest.
+    fn within(&self, host: HostId) -> Option<(Rate, Ways)> {
+        *self.domains.ways.get(host.index())?
+    }
+
+    /// The rates at which `host` sends into its scale-up domain and receives from it.
+    pub fn domain_rates(&self, host: HostId) -> Option<[Rate; 2]> {
+        self.within(host).map(|(out, ways)| [out, ways.rate_in])
+    }
+
+    /// The rate of a transfer from `src` to `dst` with nothing else in the network: that of the slower of both hosts' links
+    /// into the network or, within a scale-up domain, into it.
+    pub fn rate_between(&self, src: HostId, dst: HostId) -> Rate {
+        match (self.share_domain(src, dst), self.within(src), self.within(dst)) {
+            (true, Some((out, _)), Some((_, back))) => out.min(back.rate_in),
+            _ => self.rate(src).min(self.rate_in(dst)),
+        }
+    }
+
+    /// The rank that passes messages on from a rank to another, with ranks on these hosts: that on the host of the sender's
+    /// scale-up domain with the number of the receiver's host in its own.
+    pub(crate) fn rails(&self, hosts: &[HostId]) -> impl Fn(u32, u32) -> Option<u32> {
+        let mut numbers = vec![NONE; self.len()];
+        for members in &self.domains.hosts {
+            (0..).zip(members).for_each(|(number, host)| numbers[host.index()] = number);
+        }
+        let place = |host: HostId| {
+            let domain = self.domains.of_host.get(host.index()).copied().filter(|domain| *domain != NONE);
+            domain.map(|domain| (domain, numbers[host.index()]))
+        };
+        let places: Vec<Option<(u32, u32)>> = hosts.iter().map(|host| place(*host)).collect();
+        let ranks: HashMap<(u32, u32), u32> =
+            (0..).zip(&places).filter_map(|(rank, place)| Some(((*place)?, rank))).collect();
+        move |src, dst| {
+            let ((domain, number), (other, to)) = (places[src as usize]?, places[dst as usize]?);
+            let is_across = domain != other && number != to;
+            is_across.then(|| ranks.get(&(domain, to)).copied()).flatten()
+        }
+    }
+
+    /// The size of the scale-up domains of ranks on these hosts, if all have as many consecutive ranks; else 1.
+    pub fn group_of(&self, hosts: &[HostId]) -> u32 {
+        let size = hosts.iter().take_while(|host| self.share_domain(hosts[0], **host)).count();
+        let fits = |chunk: &[HostId]| {
+            chunk.len() == size && chunk.iter().all(|host| self.share_domain(chunk[0], *host))
+        };
+        let is_apart = hosts.chunks(size.max(1)).map(|chunk| chunk[0]);
+        let mut heads: Vec<u32> =
+            is_apart.filter_map(|host| self.domains.of_host.get(host.index()).copied()).collect();
+        let count = heads.len();
+        heads.sort_unstable();
+        heads.dedup();
+        match size > 0 && heads.len() == count && hosts.chunks(size).all(fits) {
+            true => size as u32,
+            false => 1,
+        }
+    }
+
+    /// The hosts of each scale-up domain, in order, then each host outside of all; empty if there are no domains.
+    pub fn domains(&self) -> &[Vec<HostId>] {
+        &self.domains.hosts
     }
 
     /// The racks.

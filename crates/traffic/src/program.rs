@@ -1,6 +1,6 @@
 //! [`Program`]: flows with the order between them, as collectives and traces describe them.
 
-use weft_units::{Bytes, Duration, HostId, Rate, Time};
+use weft_units::{Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::listed::ListedFlow;
@@ -21,7 +21,7 @@ pub struct Program {
 }
 
 /// The needs by node: flows first, then steps.
-struct Graph {
+pub(crate) struct Graph {
     flows: usize,
     /// Indices of needs, by the node that is waited for.
     from: Vec<u32>,
@@ -31,7 +31,8 @@ struct Graph {
 }
 
 impl Program {
-    fn graph(&self) -> Graph {
+    /// The needs by node.
+    pub(crate) fn graph(&self) -> Graph {
         let (flows, count) = (self.flows.len(), self.flows.len() + self.steps.len());
         let (mut first, mut open) = (vec![0_u32; count + 1], vec![0; count]);
         for need in &self.needs {
@@ -57,7 +58,7 @@ impl Program {
 
     /// All nodes, each after those that it waits for, except for steps of [`StepKind::Each`]; if some wait for each
     /// other in a circle, such a circle: each node waits for the next, the last one for the first.
-    fn order(&self, graph: &Graph) -> Result<Vec<Node>, Vec<Node>> {
+    pub(crate) fn order(&self, graph: &Graph) -> Result<Vec<Node>, Vec<Node>> {
         let mut open = graph.open.clone();
         let mut order: Vec<Node> =
             (0..open.len()).filter(|at| open[*at] == 0).map(|at| graph.node(at)).collect();
@@ -219,62 +220,6 @@ impl Program {
             format!("flow {} (`{}` to `{}`)", flow + 1, places.name(src), places.name(dst))
         })
     }
-
-    /// A lower bound of the time from the first start to the last byte received, with hosts that send and receive at
-    /// the rates of their links and nothing else in the network: the longest chain of flows that wait for each other,
-    /// or the host that has the most to send or to receive. Flows of a chain take the time for their bytes at the
-    /// slower of the two hosts' rates, and the delay of the two hosts' links; all links of a host count together. A step
-    /// of [`StepKind::Each`] does not make a chain longer. The program must have no circles.
-    pub fn bound(&self, places: &Places) -> Duration {
-        let flow_time = |flow: &ListedFlow| {
-            let rate = places.rate(flow.src).min(places.rate_in(flow.dst));
-            let delays =
-                [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(src, dst)| places.delay(src, dst));
-            (rate.tx_time(Bytes(flow.bytes)), delays)
-        };
-        let graph = self.graph();
-        let starts = self.flows.iter().map(|flow| flow.start).chain(self.steps.iter().map(|step| step.start));
-        let mut at: Vec<Time> = starts.collect();
-        let first = self.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
-        let mut last = first;
-        for node in self.order(&graph).unwrap_or_default() {
-            let started = at[place(node, graph.flows)];
-            let (received, acknowledged) = match node {
-                Node::Flow(flow) => {
-                    let (bytes, [there, back]) = flow_time(&self.flows[flow as usize]);
-                    let received = started + bytes + there;
-                    last = last.max(received);
-                    (received, received + back)
-                }
-                Node::Step(_) => (started, started),
-            };
-            for &need in graph.from(node) {
-                let Need { waiting, at: point, delay, .. } = self.needs[need as usize];
-                let done = match point {
-                    Point::Started => started,
-                    Point::Received => received,
-                    Point::Acknowledged => acknowledged,
-                };
-                let slot = &mut at[place(waiting, graph.flows)];
-                *slot = (*slot).max(done + delay);
-            }
-        }
-        let mut loads = vec![[0_u64; 2]; places.len()];
-        for flow in &self.flows {
-            for (host, way) in [(flow.src, 0), (flow.dst, 1)] {
-                let load = &mut loads[host.index()][way];
-                *load = load.saturating_add(flow.bytes);
-            }
-        }
-        let busiest = (0..).map(HostId).zip(&loads).map(|(host, [sent, received])| {
-            let time = |bytes: u64, rate: Rate| {
-                if bytes == 0 { Duration::ZERO } else { rate.tx_time(Bytes(bytes)) }
-            };
-            time(*sent, places.rate(host)).max(time(*received, places.rate_in(host)))
-        });
-        let nearest = self.flows.iter().map(|flow| flow_time(flow).1[0]).min().unwrap_or(Duration::ZERO);
-        last.saturating_since(first).max(busiest.max().unwrap_or(Duration::ZERO) + nearest)
-    }
 }
 
 impl Graph {
@@ -286,13 +231,14 @@ impl Graph {
     }
 
     /// The indices of the needs on a node.
-    fn from(&self, node: Node) -> &[u32] {
+    pub(crate) fn from(&self, node: Node) -> &[u32] {
         let at = place(node, self.flows);
         &self.from[self.first[at] as usize..self.first[at + 1] as usize]
     }
 }
 
-fn place(node: Node, flows: usize) -> usize {
+/// The place of a node among all: flows first, then steps.
+pub(crate) fn place(node: Node, flows: usize) -> usize {
     match node {
         Node::Flow(flow) => flow as usize,
         Node::Step(step) => flows + step as usize,
@@ -313,10 +259,7 @@ pub(crate) fn spell_circle<T>(circle: &[T], name: impl Fn(&T) -> String) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use weft_fabric::{FabricBuilder, LinkSpec};
-
     use super::*;
-    use crate::places::tests::spine_leaf;
 
     const US: fn(u64) -> Duration = Duration::from_us;
 
@@ -347,42 +290,5 @@ mod tests {
         let after = program.flow(0, 1, 5);
         program.need(after, Node::Flow(1), Point::Received, US(0));
         assert_eq!(program.settle(), Err(vec![Node::Flow(0), Node::Flow(1), Node::Step(0)]));
-    }
-
-    #[test]
-    fn the_bound_is_the_longest_chain_or_the_busiest_host() {
-        // Hosts of 1 Gbps, links without delay.
-        let places = spine_leaf(2, 2, 2);
-        assert_eq!(there_and_back().bound(&places), US(8 + 3 + 4 + 16));
-        let mut busy = there_and_back();
-        busy.flow(2, 0, 10_000);
-        assert_eq!(busy.bound(&places), US(96), "host 0 receives 12 000 bytes");
-    }
-
-    #[test]
-    fn the_bound_counts_all_links_of_a_host_by_their_directions() {
-        let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
-        let mut fabric = FabricBuilder::new("two");
-        let switches = [0, 1].map(|at| fabric.add_switch(format!("s{at}"), 1, None).unwrap());
-        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
-        for (switch, delay) in switches.into_iter().zip([3, 1]) {
-            fabric.connect(hosts[0], switch, &link(1, delay)).unwrap();
-            // h1 receives at 4 Gbps on each link, and sends at 1.
-            fabric.connect_asymmetric(hosts[1], switch, &link(1, 7), &link(4, 2)).unwrap();
-        }
-        let places = Places::of(&fabric.build().unwrap());
-        let mut program = Program::default();
-        program.flow(0, 1, 1_000_000);
-        assert_eq!(program.bound(&places), US(4_000 + 3), "h0 sends at 2 Gbps");
-        program.flow(1, 0, 1_000_000);
-        assert_eq!(program.bound(&places), US(4_000 + 8), "h1 sends at 2 Gbps, over 7 us and 1 us");
-        // Two hosts on one cable.
-        let mut fabric = FabricBuilder::new("cable");
-        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
-        fabric.connect(hosts[0], hosts[1], &link(1, 10)).unwrap();
-        let places = Places::of(&fabric.build().unwrap());
-        let mut program = Program::default();
-        program.flow(0, 1, 1_000);
-        assert_eq!(program.bound(&places), US(8 + 10));
     }
 }

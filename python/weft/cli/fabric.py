@@ -135,7 +135,7 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
 
 def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     """The main properties of a fabric, as pairs of name and value."""
-    tiers = Counter(node.tier for node in graph.nodes if not node.is_host)
+    tiers = Counter(node.row for node in graph.nodes if not node.is_host)
     yield "hosts", f"{len(graph.hosts):,}"
     parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
     yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"

@@ -2,12 +2,13 @@
 
 use weft_units::{HostId, LinkId, NodeId, Rate};
 
-use crate::Fabric;
+use crate::{Fabric, Node};
 
-/// The sum of the rates of the working links from hosts to switches.
+/// The sum of the rates of the working links from hosts to switches, without scale-up domains.
 pub fn host_capacity(fabric: &Fabric) -> Rate {
     let from_hosts = fabric.links().iter().filter(|link| link.up && fabric.node(link.from).is_host());
-    sum(from_hosts.filter(|link| !fabric.node(link.to).is_host()).map(|link| link.rate))
+    let is_edge = |node: &Node| !node.is_host() && !node.is_scale_up();
+    sum(from_hosts.filter(|link| is_edge(fabric.node(link.to))).map(|link| link.rate))
 }
 
 /// The working links from switches with hosts to other switches, except to those of a lower tier: ToR

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_units::Rate;
 
-use crate::Fabric;
+use crate::{Fabric, SCALE_UP_TIER};
 
 /// The nodes of a tier.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,8 +48,9 @@ pub struct Counts {
 /// Counts nodes and cables by tier.
 pub fn counts(fabric: &Fabric) -> Counts {
     let mut tiers = BTreeMap::new();
+    let mut domains = 0;
     for node in fabric.nodes() {
-        *tiers.entry(node.tier).or_insert(0) += 1;
+        *if node.is_scale_up() { &mut domains } else { tiers.entry(node.tier).or_insert(0) } += 1;
     }
     let top = tiers.keys().copied().max().unwrap_or(0);
     let mut links: BTreeMap<(u8, u8), TierLinks> = BTreeMap::new();
@@ -73,9 +74,14 @@ pub fn counts(fabric: &Fabric) -> Counts {
     let mut pods: Vec<u32> = fabric.nodes().iter().filter_map(|node| node.pod).collect();
     pods.sort_unstable();
     pods.dedup();
+    let scale_up = (domains > 0).then(|| TierCount {
+        tier: SCALE_UP_TIER,
+        name: "scale-up switches".into(),
+        nodes: domains,
+    });
     let named = |(tier, nodes)| TierCount { tier, name: tier_name(tier, top), nodes };
     Counts {
-        tiers: tiers.into_iter().map(named).collect(),
+        tiers: tiers.into_iter().map(named).chain(scale_up).collect(),
         links: links.into_values().collect(),
         pods: pods.len(),
     }

@@ -15,14 +15,14 @@ use crate::{Limit, LinkSpec, Overhead, QueueSpec, Role};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Tier(pub u8);
 
-const TIER: &str = "a tier: a number up to 255, or host, tor, edge, leaf, aggregation, core, spine";
+const TIER: &str = "a tier: a number up to 255, or host, scale-up, tor, edge, leaf, aggregation, core, spine";
 
 impl FromStr for Tier {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "host" => Ok(Self(0)),
+            "host" | "scale-up" => Ok(Self(0)),
             "tor" | "edge" | "leaf" => Ok(Self(1)),
             "aggregation" | "aggr" | "fabric" | "pod-spine" => Ok(Self(2)),
             "core" | "spine" => Ok(Self(3)),

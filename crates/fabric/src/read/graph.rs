@@ -142,7 +142,7 @@ impl FileGraph<'_> {
     }
 
     /// The tier of each node: as given, else the number of links to the nearest host, or 1 for a switch that
-    /// reaches none.
+    /// reaches none. A switch of tier 0 joins the hosts of a scale-up domain.
     fn tiers(&self, roles: &[Role], cables: &[Cable]) -> Result<Vec<u8>, ReadError> {
         let mut around = vec![Vec::new(); self.nodes.len()];
         for cable in cables {
@@ -163,9 +163,9 @@ impl FileGraph<'_> {
         }
         let tier =
             |((node, role), found): ((&FileNode, &Role), Option<u8>)| match (node.attributes.tier, role) {
-                (Some(Tier(0)), Role::Switch) | (Some(Tier(1..)), Role::Host) => {
+                (Some(Tier(1..)), Role::Host) => {
                     let why =
-                        format!("a {role} cannot have this tier: hosts have tier 0, switches 1 and above");
+                        "a host cannot have this tier: hosts have tier 0, switches 1 and above".to_owned();
                     Err(self.error(ErrorKind::Value { key: "tier", why }, &node.place))
                 }
                 (Some(Tier(given)), _) => Ok(given),

@@ -1,7 +1,7 @@
 //! `collective` of a `[traffic]` group: an operation in which all ranks take part; and the hosts of ranks, of a collective
 //! or a trace.
 
-use weft_traffic::{Algorithm, Collective, Placement, Ranks, Reuse};
+use weft_traffic::{Algorithm, Collective, Placement, Ranks, Relay, Reuse};
 use weft_units::{Bytes, Duration};
 
 use super::Resolver;
@@ -18,7 +18,7 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
         "collective operation of all ranks, as flows that wait for each other",
     ),
     key("bytes", Kind::Bytes, "", "bytes of a collective at every rank"),
-    key("chunks", Kind::Count(1), "1", "number of chunks of a tree or pipeline"),
+    key("chunks", Kind::Count(1), "1", "number of chunks of a tree, pipeline or broadcast"),
     key("compute", Kind::Duration, "0 s", "time between receiving data and sending the next data"),
     key("repeats", Kind::Count(1), "1", "number of rounds of a collective, one after the other"),
     key(
@@ -26,6 +26,12 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
         Kind::Word(Reuse::WORDS),
         "per-message",
         "connections between ranks: one for each message, or one that stays open for all messages of a pair",
+    ),
+    key(
+        "relay",
+        Kind::Word(Relay::WORDS),
+        "none",
+        "pxn: messages to another rail of another scale-up domain go over the own domain to a rank on that rail first",
     ),
 ];
 
@@ -108,7 +114,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         let message = format!("`{algorithm}` is not divided into chunks");
         let mut with = Algorithm::WORDS.to_vec();
         with.retain(|word| word.parse().is_ok_and(Algorithm::has_chunks));
-        section.problem(node.span, message, format!("only {} have `chunks`", with.join(" and ")));
+        section.problem(node.span, message, format!("only {} have `chunks`", with.join(", ")));
         return None;
     }
     Some(Collective {
@@ -120,5 +126,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         start,
         jitter,
         reuse: reuse?,
+        relay: section.value(COLLECTIVE_KEYS, "relay")?,
+        group: 0,
     })
 }

@@ -1,13 +1,13 @@
 //! `[fabric]`: hosts and switches, from a builder or a file, with single cables changed or failed.
 
-use weft_fabric::build::{self, ThreeLayer};
+use weft_fabric::build::{self, RailLinks, Rails, ThreeLayer};
 use weft_fabric::{Fabric, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
 use super::cable::{CABLE_KEYS, Cable, cable_problem};
 use super::links::{LINK_KEYS, LinkSettings};
 use super::served::{BUFFER_KEYS, buffer};
-use super::shapes::{KIND, SHAPES, Shape, kinds};
+use super::shapes::{KIND, SCALE_UP_KEYS, SHAPES, Shape, kinds};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
@@ -62,6 +62,11 @@ pub(crate) struct FabricSettings {
     pub(crate) reaction: Duration,
     buffer: Option<At<SharedBuffer>>,
     host_queue: HostQueue,
+    /// Hosts per scale-up domain.
+    scale_up: Option<At<u32>>,
+    scale_up_link: LinkSpec,
+    rails: Option<At<u32>>,
+    planes: u32,
 }
 
 /// The origin of the fabric.
@@ -80,12 +85,13 @@ pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
         .chain(COMMON_KEYS.iter().copied())
         .chain(LINK_KEYS.iter().copied())
         .chain(BUFFER_KEYS.iter().copied())
+        .chain(SCALE_UP_KEYS.iter().copied())
         .collect()
 }
 
 /// The keys of a fabric from a file.
 pub(crate) fn keys_of_file() -> Vec<Key> {
-    let of_links = LINK_KEYS.iter().chain(BUFFER_KEYS).copied();
+    let of_links = LINK_KEYS.iter().chain(BUFFER_KEYS).chain(SCALE_UP_KEYS).copied();
     [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(of_links).collect()
 }
 
@@ -101,6 +107,10 @@ impl FabricSettings {
         let failed = section.list("failed").map(|list| list.value).unwrap_or_default();
         let (reaction, host_queue) =
             (section.value(COMMON_KEYS, "reaction"), section.value(COMMON_KEYS, "host_queue"));
+        let scale_up_link = build::scale_up_link(
+            section.value(SCALE_UP_KEYS, "scale_up_rate")?,
+            section.value(SCALE_UP_KEYS, "scale_up_delay")?,
+        );
         if let (Some(_), Some(ratio)) = (rates[2], oversubscription) {
             let label = "expected `fabric_rate` or `oversubscription`, not both";
             section.problem(ratio.span, "the rate of the uplinks is given twice", label);
@@ -118,6 +128,10 @@ impl FabricSettings {
             reaction: reaction?,
             buffer: buffer(section),
             host_queue: host_queue?,
+            scale_up: section.get("scale_up"),
+            scale_up_link,
+            rails: section.get("rails"),
+            planes: section.get("planes").map_or(1, |at| at.value),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -187,7 +201,8 @@ impl FabricSettings {
                 self.shape(shape, counts).map_err(|error| problems.add(self.blame(counts, &error)))
             }
         };
-        let fabric = self.change(fabric.ok()?, problems)?;
+        let fabric = self.join_hosts(fabric.ok()?, problems)?;
+        let fabric = self.change(fabric, problems)?;
         let buffered = fabric.with_buffer(self.buffer.map(|at| at.value));
         buffered
             .map(|fabric| fabric.with_host_queue(self.host_queue))
@@ -222,6 +237,19 @@ impl FabricSettings {
         let all = if replaces_more { ", which replaces all keys about queues" } else { "" };
         let (named, own) = (named.join(", "), own.join(" and "));
         fabric.with_note(format!("{named} {has} no effect: each link of `{path}` has its own {own}{all}"))
+    }
+
+    /// The fabric with its hosts in scale-up domains, if they are to be.
+    fn join_hosts(&self, fabric: Fabric, problems: &Problems) -> Option<Fabric> {
+        let Some(size) = self.scale_up else { return Some(fabric) };
+        if fabric.has_scale_up() {
+            let problem = Problem::at(size.span, "the hosts of this fabric form scale-up domains already");
+            problems.add(problem.label("expected no `scale_up`"));
+            return None;
+        }
+        let mut builder = fabric.edit();
+        let joined = builder.scale_up(size.value, &self.scale_up_link).and_then(|()| builder.build());
+        joined.map_err(|error| problems.add(Problem::at(size.span, error.to_string()))).ok()
     }
 
     /// The fabric with its single links changed and failed.
@@ -276,12 +304,33 @@ impl FabricSettings {
                 let delay = self.bottleneck_delay.map_or(trunk.delay, |at| at.value);
                 build::dumbbell(left, right, &host, &LinkSpec { delay, ..trunk })
             }
+            ("rail-optimised", &[pods, servers, gpus, spines]) => {
+                let rails = self.rails.map_or(gpus, |at| at.value);
+                let counts = Rails { pods, servers, gpus, rails, planes: self.planes, spines };
+                self.rails(&counts, &host, &uplink(servers * gpus / rails.max(1), spines)?)
+            }
+            ("rail-only", &[servers, gpus]) => {
+                let counts = Rails { pods: 1, servers, gpus, rails: gpus, planes: self.planes, spines: 0 };
+                self.rails(&counts, &host, &trunk)
+            }
+            ("dual-plane", &[leaves, servers, gpus, spines]) => {
+                let counts = Rails { pods: leaves, servers, gpus, rails: 1, planes: 2, spines };
+                self.rails(&counts, &host, &uplink(servers * gpus, spines)?)
+            }
+            ("rack-scale", &[racks, gpus, rails, spines]) => {
+                let counts = Rails { pods: 1, servers: racks, gpus, rails, planes: 1, spines };
+                self.rails(&counts, &host, &uplink(racks * gpus / rails.max(1), spines)?)
+            }
             ("ring", &[switches, hosts]) => build::ring(switches, hosts, &host, &trunk),
             (_, counts) => {
                 let (switches, hosts) = (counts.first().copied(), counts.get(1).copied());
                 build::mesh(switches.unwrap_or(0), hosts.unwrap_or(0), &host, &trunk)
             }
         }
+    }
+
+    fn rails(&self, counts: &Rails, host: &LinkSpec, uplink: &LinkSpec) -> Result<Fabric, FabricError> {
+        build::rails(counts, RailLinks { host, uplink, scale_up: &self.scale_up_link })
     }
 
     /// Converts a builder's error into a problem at the key that caused it.
@@ -291,6 +340,9 @@ impl FabricSettings {
         let rates = [self.rate, self.host_rate, self.fabric_rate];
         let span = match error {
             FabricError::OddPorts { k } => of_count(u64::from(*k)),
+            FabricError::UnevenRails { rails, .. } => {
+                self.rails.map(|at| at.span).or_else(|| of_count(u64::from(*rails)))
+            }
             FabricError::TooFew { given, .. } => of_count(u64::from(*given)),
             FabricError::TooMany { .. } | FabricError::TooManyPorts { .. } => {
                 counts.iter().max_by_key(|count| count.value).map(|count| count.span)

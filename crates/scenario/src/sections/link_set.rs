@@ -106,8 +106,9 @@ fn named(names: &[At<String>], resolver: &Resolver<'_>) -> Option<Cables> {
 /// The uplinks of the lowest switches that are up at the start, one link of each cable, in an order drawn by the seed.
 fn shuffled_uplinks(fabric: &Fabric, seed: u64) -> Vec<LinkId> {
     let tier = |node| fabric.node(node).tier;
-    let lowest = fabric.switches().map(tier).min();
-    let lowest_switches = fabric.switches().filter(|node| Some(tier(*node)) == lowest);
+    let switches = || fabric.switches().filter(|node| !fabric.node(*node).is_scale_up());
+    let lowest = switches().map(tier).min();
+    let lowest_switches = switches().filter(|node| Some(tier(*node)) == lowest);
     let ports = lowest_switches.flat_map(|node| fabric.ports(node).iter().copied());
     let is_uplink = |link: &LinkId| {
         let link = fabric.link(*link);

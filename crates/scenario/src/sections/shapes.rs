@@ -1,5 +1,7 @@
 //! The shapes of fabrics that have a builder.
 
+use weft_fabric::build;
+
 use crate::key::{Key, Kind, key};
 
 /// A shape with a builder, and its own keys.
@@ -88,6 +90,68 @@ pub(crate) const SHAPES: &[Shape] = &[
         ],
         extra: &[FABRIC_RATE],
     },
+    Shape {
+        name: "rail-optimised",
+        doc: "servers of GPUs; GPUs of the same number share leaves, and spines connect all leaves",
+        counts: &[
+            count("pods", "groups of servers with leaves of their own"),
+            count("servers_per_pod", "servers per pod"),
+            GPUS,
+            count("spines", "spine switches per plane"),
+        ],
+        extra: &[
+            key(
+                "rails",
+                Kind::Count(1),
+                "",
+                "rails of a pod: GPU g is on rail g modulo this (default: `gpus`)",
+            ),
+            PLANES,
+            FABRIC_RATE,
+            OVERSUBSCRIPTION,
+        ],
+    },
+    Shape {
+        name: "rail-only",
+        doc: "servers of GPUs; GPUs of the same number share a leaf, and leaves are not connected",
+        counts: &[count("servers", "servers"), GPUS],
+        extra: &[PLANES],
+    },
+    Shape {
+        name: "dual-plane",
+        doc: "servers of GPUs with one interface in each of two separate networks of leaves and spines",
+        counts: &[
+            count("leaves", "leaf switches per plane"),
+            count("servers_per_leaf", "servers per leaf"),
+            GPUS,
+            count("spines", "spine switches per plane"),
+        ],
+        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+    },
+    Shape {
+        name: "rack-scale",
+        doc: "racks of GPUs that are one scale-up domain, such as NVL72, on the rails of their trays",
+        counts: &[
+            count("racks", "racks"),
+            GPUS,
+            count("rails", "rails: GPU g of a rack is on rail g modulo this"),
+            count("spines", "spine switches"),
+        ],
+        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+    },
+];
+
+const GPUS: Key = count("gpus", "GPUs per server or rack, each a host; more than one form a scale-up domain");
+const PLANES: Key =
+    key("planes", Kind::Count(1), "1", "separate networks; each GPU has an interface in each");
+
+/// The keys of scale-up domains, for every fabric.
+pub(crate) const SCALE_UP_KEYS: &[Key] = &[
+    key("scale_up", Kind::Count(2), "", "hosts per scale-up domain (NVLink): each so many hosts, in order"),
+    key("scale_up_rate", Kind::Rate, "", "rate of a host's link into its scale-up domain, each direction")
+        .of(|| build::SCALE_UP_RATE.to_string()),
+    key("scale_up_delay", Kind::Duration, "", "delay of that link, which leads to the domain's switch")
+        .of(|| build::SCALE_UP_DELAY.to_string()),
 ];
 
 /// The key that names a shape.

@@ -1,6 +1,6 @@
 //! Warns of a fixed timeout of retransmissions that queues outlast.
 
-use weft_fabric::{Fabric, Limit, Link};
+use weft_fabric::{Fabric, Limit, Link, Node};
 use weft_transport::{FixedTimeout, Protocol};
 use weft_units::{Bytes, Duration};
 
@@ -10,7 +10,9 @@ use crate::round_trip::longest;
 pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let FixedTimeout { rto, answer, .. } = protocol.config().fixed_timeout()?;
     let packet = protocol.framing().full_packet();
-    let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
+    // The queues of scale-up domains have no limit, but links as fast at both ends.
+    let drains = |node: &Node| !node.is_host() && !node.is_scale_up();
+    let ports = fabric.links().iter().filter(|link| link.up && drains(fabric.node(link.from)));
     // The ports without a limit are the first.
     let longest_wait =
         ports.map(|link| drain(fabric, link, packet)).min_by_key(|wait| wait.map(std::cmp::Reverse))?;

@@ -38,7 +38,7 @@ fn a_collective_waits_and_has_a_bound_for_each_round() {
     let of: Vec<_> = [0, 479, 480, 1_439].map(|flow| traffic.jobs.of(flow)).to_vec();
     assert_eq!(of, [Some(0), Some(0), Some(1), Some(2)]);
     // 30 steps of 1 kB at the default rate of 10 Gbps and twice the default delay of 1 us.
-    assert_eq!(traffic.jobs.list()[0].bound.ps(), 30 * (800_000 + 2_000_000));
+    assert_eq!(traffic.jobs.list()[0].bound.time.ps(), 30 * (800_000 + 2_000_000));
 }
 
 #[test]

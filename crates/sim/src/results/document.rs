@@ -169,8 +169,9 @@ fn controller_json(report: &ControllerReport) -> Value {
 /// the switches that sent any.
 fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     let tier = |node: NodeId| fabric.node(node).tier;
-    let lowest = fabric.switches().map(tier).min()?;
-    let indices = fabric.switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
+    let switches = || fabric.switches().filter(|node| !fabric.node(*node).is_scale_up());
+    let lowest = switches().map(tier).min()?;
+    let indices = switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
         let up = fabric.ports(node).iter().filter(|&&link| tier(fabric.link(link).to) > lowest);
         let bytes = up.map(|link| account.links[link.index()].counts.window_bytes.map(|bytes| bytes as f64));
         let bytes = bytes.collect::<Option<Vec<_>>>()?;

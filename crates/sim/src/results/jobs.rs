@@ -12,8 +12,10 @@ pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> 
         let is_complete = report.finished == job.flows;
         let end = report.end.filter(|_| is_complete);
         let completion = end.zip(report.start).map(|(end, start)| end.saturating_since(start));
-        let bound = job.bound.ps();
+        let bound = job.bound.time.ps();
         let ratio = completion.filter(|_| bound > 0).map(|took| took.ps() as f64 / bound as f64);
+        let seconds = completion.map(Duration::as_secs_f64).filter(|took| *took > 0.0);
+        let bus = job.bus_factor.zip(seconds).map(|(factor, took)| 8.0 * job.bytes as f64 * factor / took);
         let class = traffic.groups.get(job.group as usize).and_then(|group| group.class.as_ref());
         json!({
             "group": job.group,
@@ -27,7 +29,9 @@ pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> 
             "start_ps": report.start.map(|start| start.ps()),
             "completion_ps": completion.map(Duration::ps),
             "bound_ps": bound,
+            "bound_by": job.bound.by,
             "ratio": ratio,
+            "bus_bps": bus,
         })
     });
     jobs.collect()

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rand_core::RngCore;
 use weft_units::{Bytes, Duration, Time};
 
+use crate::bound::Bound;
 use crate::classes::{Names, Thresholds};
 use crate::collective::Collective;
 use crate::connections::{Connections, Reuse};
@@ -21,6 +22,7 @@ use crate::places::Places;
 use crate::ports::Ports;
 use crate::program::Program;
 use crate::random::unit;
+use crate::relay::{Relay, relayed};
 use crate::schedule::{Schedule, Streams};
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
 use crate::waits::Waits;
@@ -168,8 +170,10 @@ impl Making<'_> {
         let (flows, count) = (program.flows.len() as u64, program.ranks);
         self.settle(index, group, &mut program)?;
         if ranks.is_some() {
-            let bound = program.bound(self.places);
-            let job = Job { group: index as u32, kind: "trace", round: 1, ranks: count, bytes, flows, bound };
+            let bound = Bound::of(&program, self.places, Reuse::PerMessage);
+            let bus_factor = None;
+            let group = index as u32;
+            let job = Job { group, kind: "trace", round: 1, ranks: count, bytes, flows, bound, bus_factor };
             self.waits.job(job, first);
         }
         self.waits.add(program, first);
@@ -187,13 +191,20 @@ impl Making<'_> {
         let refuse = |why| TrafficError::Ranks { group: index, why };
         let count = ranks.count(self.places);
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
-        let flows = collective.flows(count).map_err(refuse)?;
-        let all = flows.saturating_mul(collective.rounds);
+        let grouped = Collective { group: self.places.group_of(&hosts), ..*collective };
+        let collective = &grouped;
+        let planned = collective.flows(count).map_err(refuse)?;
+        let all = planned.saturating_mul(collective.rounds);
         self.room_for(index, all)?;
         let mut round = collective.round(hosts.len() as u32);
+        if collective.relay == Relay::Pxn {
+            round = relayed(&round, self.places.rails(&hosts));
+            self.room_for(index, collective.rounds.saturating_mul(round.flows.len() as u64))?;
+        }
+        let flows = round.flows.len() as u64;
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
-        let bound = round.bound(self.places);
+        let bound = Bound::of(&round, self.places, collective.reuse);
         // Of a single round, there is no second copy.
         if collective.rounds > 1 {
             all.place(&hosts);
@@ -216,7 +227,16 @@ impl Making<'_> {
         }
         for round in 0..collective.rounds {
             let (group, kind, ranks) = (index as u32, collective.algorithm.word(), hosts.len() as u32);
-            let job = Job { group, kind, round: round + 1, ranks, bytes: collective.bytes, flows, bound };
+            let job = Job {
+                group,
+                kind,
+                round: round + 1,
+                ranks,
+                bytes: collective.bytes,
+                flows,
+                bound: bound.clone(),
+                bus_factor: collective.algorithm.bus_factor(ranks),
+            };
             self.waits.job(job, first + (round * flows) as usize);
         }
         Ok(())

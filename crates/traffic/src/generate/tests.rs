@@ -9,6 +9,7 @@ use crate::pairs::Pairs;
 use crate::placement::Placement;
 use crate::places::tests::spine_leaf;
 use crate::published;
+use crate::relay::Relay;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -163,7 +164,18 @@ fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_
         let (start, jitter) = (Duration::from_ms(3), Duration::from_ms(ms));
         let (compute, reuse) = (Duration::ZERO, Reuse::Persistent);
         // Parts of 1000 and 1001 bytes.
-        let all = Collective { algorithm, bytes: 8003, chunks: 1, compute, rounds, start, jitter, reuse };
+        let all = Collective {
+            algorithm,
+            bytes: 8003,
+            chunks: 1,
+            compute,
+            rounds,
+            start,
+            jitter,
+            reuse,
+            relay: Relay::None,
+            group: 0,
+        };
         let ranks = Ranks::Placed(None, Placement::Rack);
         run(&[group(Flows::Collective(all, ranks))], &places, 1, 3).unwrap()
     };
@@ -189,7 +201,7 @@ fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_
         };
         assert_eq!(messages(&jittered), messages(&same));
         let bounds = |traffic: &Traffic| {
-            traffic.jobs.list().iter().map(|job| (job.bound, job.flows)).collect::<Vec<_>>()
+            traffic.jobs.list().iter().map(|job| (job.bound.time, job.flows)).collect::<Vec<_>>()
         };
         assert_eq!(bounds(&jittered), bounds(&same));
     }
@@ -204,7 +216,18 @@ fn what_cannot_be_is_refused() {
         let ranks = Ranks::Placed(Some(8), Placement::Rack);
         let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::PerMessage);
         Flows::Collective(
-            Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse },
+            Collective {
+                algorithm,
+                bytes,
+                chunks,
+                compute,
+                rounds: 1,
+                start,
+                jitter,
+                reuse,
+                relay: Relay::None,
+                group: 0,
+            },
             ranks,
         )
     };

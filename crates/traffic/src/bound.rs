@@ -1,0 +1,237 @@
+//! [`Bound`]: a lower bound of the time of a [`Program`], and the links that it follows from.
+
+use weft_units::{Bytes, Duration, HostId, Rate, Time, plural};
+
+use crate::connections::Reuse;
+use crate::dependencies::{Need, Node, Point};
+use crate::places::Places;
+use crate::program::{Program, place};
+
+/// A lower bound of the time from the first start to the last byte received.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// The bound.
+    pub time: Duration,
+    /// What it follows from, such as `h3 sends into the network`.
+    pub by: String,
+}
+
+/// The links of a host that count together: those into the network, or that into its scale-up domain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    Network,
+    ScaleUp,
+}
+
+/// The longest chain of flows to a node.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// The end of its time.
+    at: Time,
+    /// Its flows.
+    flows: u64,
+}
+
+impl Bound {
+    /// The bound of `program`, with hosts that send and receive at the rates of their links and nothing else in the network: the
+    /// longest chain of flows that wait for each other, or the links of a host that have the most to send or to receive. Each
+    /// link counts by its own rate: flows within a scale-up domain use its links, the others those into the network, all of
+    /// which count together. Flows of a chain take the time for their bytes at the slower of the two hosts' rates, and the delay
+    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer. The program
+    /// must have no circles.
+    pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
+        let starts = program.flows.iter().map(|flow| flow.start);
+        let first = starts.min().unwrap_or(Time::ZERO);
+        let chain = longest(program, places, reuse, first);
+        let (busiest, by) = busiest(program, places);
+        let nearest = program.flows.iter().map(|flow| places.delay(flow.src, flow.dst)).min();
+        let (time, busiest) = (chain.at.saturating_since(first), busiest + nearest.unwrap_or(Duration::ZERO));
+        if busiest > time {
+            return Self { time: busiest, by };
+        }
+        Self { time, by: format!("a chain of {}", plural(chain.flows, "message")) }
+    }
+}
+
+/// The chain that ends last.
+fn longest(program: &Program, places: &Places, reuse: Reuse, first: Time) -> Chain {
+    let graph = program.graph();
+    let starts = program.flows.iter().map(|flow| flow.start);
+    let starts = starts.chain(program.steps.iter().map(|step| step.start));
+    let mut chains: Vec<Chain> = starts.map(|at| Chain { at, flows: 0 }).collect();
+    let mut last = Chain { at: first, flows: 0 };
+    for node in program.order(&graph).unwrap_or_default() {
+        let started = chains[place(node, program.flows.len())];
+        let (sent, received, acknowledged) = match node {
+            Node::Flow(flow) => {
+                let flow = &program.flows[flow as usize];
+                let bytes = places.rate_between(flow.src, flow.dst).tx_time(Bytes(flow.bytes));
+                let received = started.at + bytes + places.delay(flow.src, flow.dst);
+                (started.at + bytes, received, received + places.delay(flow.dst, flow.src))
+            }
+            Node::Step(_) => (started.at, started.at, started.at),
+        };
+        let flows = started.flows + u64::from(matches!(node, Node::Flow(_)));
+        if received > last.at {
+            last = Chain { at: received, flows };
+        }
+        for &need in graph.from(node) {
+            let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
+            let done = match point {
+                Point::Started if reuse == Reuse::Persistent && share_ends(program, node, waiting) => sent,
+                Point::Started => started.at,
+                Point::Received => received,
+                Point::Acknowledged => acknowledged,
+            };
+            let slot = &mut chains[place(waiting, program.flows.len())];
+            if done + delay > slot.at {
+                *slot = Chain { at: done + delay, flows };
+            }
+        }
+    }
+    last
+}
+
+/// Whether two nodes are flows of one host to another.
+fn share_ends(program: &Program, a: Node, b: Node) -> bool {
+    let ends = |node| match node {
+        Node::Flow(flow) => Some((program.flows[flow as usize].src, program.flows[flow as usize].dst)),
+        Node::Step(_) => None,
+    };
+    ends(a).is_some() && ends(a) == ends(b)
+}
+
+/// The time of the links of a host that have the most to send or to receive, and these links.
+fn busiest(program: &Program, places: &Places) -> (Duration, String) {
+    let mut loads = vec![[[0_u64; 2]; 2]; places.len()];
+    for flow in &program.flows {
+        let side = match places.share_domain(flow.src, flow.dst) {
+            true => Side::ScaleUp,
+            false => Side::Network,
+        };
+        for (host, way) in [(flow.src, 0), (flow.dst, 1)] {
+            let load = &mut loads[host.index()][side as usize][way];
+            *load = load.saturating_add(flow.bytes);
+        }
+    }
+    let mut most = (Duration::ZERO, HostId(0), Side::Network, 0);
+    for (host, loads) in (0..).map(HostId).zip(&loads) {
+        let none = Rate::from_bps(0);
+        let rates = [
+            (Side::Network, [places.rate(host), places.rate_in(host)]),
+            (Side::ScaleUp, places.domain_rates(host).unwrap_or([none; 2])),
+        ];
+        for (side, rates) in rates {
+            for way in [0, 1] {
+                let bytes = loads[side as usize][way];
+                let time = if bytes == 0 { Duration::ZERO } else { rates[way].tx_time(Bytes(bytes)) };
+                if time > most.0 {
+                    most = (time, host, side, way);
+                }
+            }
+        }
+    }
+    let (time, host, side, way) = most;
+    let words = match (side, way) {
+        (Side::Network, 0) => "sends into the network",
+        (Side::Network, _) => "receives from the network",
+        (Side::ScaleUp, 0) => "sends into its scale-up domain",
+        (Side::ScaleUp, _) => "receives from its scale-up domain",
+    };
+    (time, format!("{} {words}", places.name(host)))
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::{FabricBuilder, LinkSpec, build};
+
+    use super::*;
+    use crate::places::tests::spine_leaf;
+
+    const US: fn(u64) -> Duration = Duration::from_us;
+
+    /// Flow 0 from 0 to 1, then (through a step of host 1) flow 1 back.
+    fn there_and_back() -> Program {
+        let mut program = Program { ranks: 2, ..Program::default() };
+        let (there, step, back) = (program.flow(0, 1, 1_000), program.step(1), program.flow(1, 0, 2_000));
+        program.need(step, there, Point::Received, US(3));
+        program.need(back, step, Point::Started, US(4));
+        program
+    }
+
+    #[test]
+    fn the_bound_is_the_longest_chain_or_the_busiest_host() {
+        // Hosts of 1 Gbps, links without delay.
+        let places = spine_leaf(2, 2, 2);
+        let bound = |program: &Program| Bound::of(program, &places, Reuse::PerMessage);
+        let chain = Bound { time: US(8 + 3 + 4 + 16), by: "a chain of 2 messages".into() };
+        assert_eq!(bound(&there_and_back()), chain);
+        let mut chunks = Program { ranks: 3, ..Program::default() };
+        let first = [chunks.flow(0, 1, 1_000), chunks.flow(1, 2, 1_000)];
+        let second = [chunks.flow(0, 1, 1_000), chunks.flow(1, 2, 1_000)];
+        chunks.need(first[1], first[0], Point::Received, US(0));
+        chunks.need(second[1], second[0], Point::Received, US(0));
+        chunks.need(second[0], first[0], Point::Started, US(0));
+        assert_eq!(bound(&chunks).time, US(16), "they may share the line");
+        assert_eq!(Bound::of(&chunks, &places, Reuse::Persistent).time, US(24), "one after the other");
+        let mut busy = there_and_back();
+        busy.flow(2, 0, 10_000);
+        let received = Bound { time: US(96), by: "h0 receives from the network".into() };
+        assert_eq!(bound(&busy), received, "12 000 bytes");
+    }
+
+    #[test]
+    fn links_into_a_scale_up_domain_count_by_their_own_rate() {
+        // Two servers of two hosts on rails of 1 Gbps; 8 Gbps within a server. Network links take 1 us, the others 2 us.
+        let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
+        let counts = build::Rails { pods: 1, servers: 2, gpus: 2, rails: 2, planes: 1, spines: 1 };
+        let (host, scale_up) = (link(1, 1), link(8, 2));
+        let links = build::RailLinks { host: &host, uplink: &host, scale_up: &scale_up };
+        let places = Places::of(&build::rails(&counts, links).unwrap());
+        assert_eq!(places.domains(), [vec![HostId(0), HostId(1)], vec![HostId(2), HostId(3)]]);
+        let mut program = Program::default();
+        program.flow(0, 1, 1_000_000);
+        let within = Bound { time: US(1_000 + 4), by: "a chain of 1 message".into() };
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage), within);
+        program.flow(0, 1, 1_000_000);
+        let sends = Bound { time: US(2_000 + 4), by: "h0 sends into its scale-up domain".into() };
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage), sends);
+        // A quarter of that, in four parts, takes longer out of the server.
+        for _ in 0..4 {
+            program.flow(0, 2, 125_000);
+        }
+        let network = Bound { time: US(4_000 + 2), by: "h0 sends into the network".into() };
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage), network);
+    }
+
+    #[test]
+    fn the_bound_counts_all_links_of_a_host_by_their_directions() {
+        let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
+        let mut fabric = FabricBuilder::new("two");
+        let switches = [0, 1].map(|at| fabric.add_switch(format!("s{at}"), 1, None).unwrap());
+        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
+        for (switch, delay) in switches.into_iter().zip([3, 1]) {
+            fabric.connect(hosts[0], switch, &link(1, delay)).unwrap();
+            // h1 receives at 4 Gbps on each link, and sends at 1.
+            fabric.connect_asymmetric(hosts[1], switch, &link(1, 7), &link(4, 2)).unwrap();
+        }
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program::default();
+        program.flow(0, 1, 1_000_000);
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(4_000 + 3), "h0 sends at 2 Gbps");
+        program.flow(1, 0, 1_000_000);
+        assert_eq!(
+            Bound::of(&program, &places, Reuse::PerMessage).time,
+            US(4_000 + 8),
+            "h1 sends at 2 Gbps, over 7 us and 1 us"
+        );
+        // Two hosts on one cable.
+        let mut fabric = FabricBuilder::new("cable");
+        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
+        fabric.connect(hosts[0], hosts[1], &link(1, 10)).unwrap();
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program::default();
+        program.flow(0, 1, 1_000);
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(8 + 10));
+    }
+}

@@ -1,0 +1,199 @@
+"""Clusters of GPUs: rails, planes and scale-up domains; collectives against closed forms on an idle fabric."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.drawing import draw
+from weft.errors import ScenarioError
+from weft.scenario import Scenario
+from weft.topology import fabric, write_fabric
+
+BYTES = 16_000_000
+RATE = 400e9
+SCALE_UP_RATE = 1_600e9
+DELAY, SCALE_UP_DELAY = 1e-6, 250e-9
+RANKS, GPUS = 16, 4
+
+RAILS = """
+kind = "rail-optimised"
+pods = 1
+servers_per_pod = 4
+gpus = 4
+spines = 16
+"""
+CLUSTER = """
+[fabric]
+{fabric}
+rate = "400 Gbps"
+delay = "1 us"
+scale_up_rate = "1600 Gbps"
+scale_up_delay = "250 ns"
+queue = "400 kB"
+queues = {{ scheduler = "strict-priority", weights = [1, 1] }}
+trim = true
+
+[traffic]
+collective = "{collective}"
+bytes = "16 MB"
+connections = "persistent"
+{traffic}
+
+[scheme]
+name = "{scheme}"
+
+[transport]
+protocol = "uec"
+congestion = "fixed"
+window = 200
+rto = "1 ms"
+
+[run]
+duration = "10 ms"
+limit = "1 s"
+"""
+
+
+def text(collective: str = "send-recv", fabric: str = RAILS, traffic: str = "", scheme: str = "spray") -> str:
+    return CLUSTER.format(collective=collective, fabric=fabric, traffic=traffic, scheme=scheme)
+
+
+def summary(scenario: str, out: Path) -> dict[str, Any]:
+    """The summary of the only run of a scenario."""
+    Scenario.from_text(scenario).run(out, jobs=1)
+    (found,) = (out / "runs").glob("*/summary.json")
+    return json.loads(found.read_text())
+
+
+def sent(found: dict[str, Any], source: str, target: str) -> int:
+    """The bytes on a link."""
+    (link,) = (link for link in found["links"] if (link["from"], link["to"]) == (source, target))
+    return link["bytes"]
+
+
+PART = 8 * BYTES / RANKS
+OWN = 8 * BYTES / GPUS
+ACROSS, ALONG, WITHIN = 4 * DELAY, 2 * DELAY, 2 * SCALE_UP_DELAY
+"""The delay to another rail, along a rail, and in a domain."""
+IDLE = {
+    "send-recv": (8 * BYTES / RATE, ACROSS),
+    # In a ring, the delays are hidden: the links between servers are always busy.
+    "reduce-scatter": (15 * PART / RATE, 0.0),
+    "all-gather": (15 * PART / RATE, 0.0),
+    "ring-all-reduce": (30 * PART / RATE, 0.0),
+    # Of the 15 messages of each rank, three stay in its domain.
+    "all-to-all": (12 * PART / RATE, ACROSS),
+    "hierarchical-all-reduce": (6 * OWN / SCALE_UP_RATE + 6 * OWN / 4 / RATE, 6 * WITHIN + 6 * ALONG),
+    # Halves and quarters go to other servers, eighths and sixteenths stay.
+    "halving-doubling-all-reduce": (
+        2 * (3 / 4) * 8 * BYTES / RATE + 2 * (3 / 16) * 8 * BYTES / SCALE_UP_RATE,
+        4 * ALONG + 4 * WITHIN,
+    ),
+}
+"""Of each collective with nothing else in the network: seconds for its bytes, and of delay."""
+WIRE = (4096 + 100 + 102 / 4) / 4096
+"""Bytes on the wire for each of payload: headers, and an acknowledgement for each 16 384 bytes the other way."""
+
+
+@pytest.mark.parametrize("collective", IDLE)
+def test_collectives_take_the_time_of_their_closed_forms_on_an_idle_fabric(collective, tmp_path):
+    (entry,) = summary(text(collective), tmp_path / "results")["collectives"]
+    busy, delays = IDLE[collective]
+    took = entry["completion_ps"] / 1e12
+    assert took == pytest.approx(busy * WIRE + delays, rel=0.01)
+    assert took >= entry["bound_ps"] / 1e12
+
+
+def test_the_bound_names_the_links_that_it_follows_from_and_the_bus_bandwidth_is_that_of_nccl_tests(tmp_path):
+    found = summary(text("all-to-all"), tmp_path / "results")
+    (entry,) = found["collectives"]
+    assert entry["bound_by"] == "h0 sends into the network"
+    seconds = entry["completion_ps"] / 1e12
+    assert entry["bus_bps"] == pytest.approx(8 * BYTES / seconds * 15 / 16)
+
+
+def test_a_message_to_another_rail_takes_the_scale_up_domain_first_with_pxn(tmp_path):
+    direct = summary(text("all-to-all"), tmp_path / "direct")
+    relayed = summary(text("all-to-all", traffic='relay = "pxn"'), tmp_path / "relayed")
+    crossing = [
+        sum(sent(found, f"l{leaf}", f"s{spine}") for leaf in range(4) for spine in range(16))
+        for found in (direct, relayed)
+    ]
+    assert crossing[0] > 100_000_000 and crossing[1] == 0
+    # 3 messages stay in the domain; of 12, 9 go to other rails.
+    assert sent(relayed, "h0", "n0") == pytest.approx(sent(direct, "h0", "n0") * (3 + 9) / 3, rel=0.02)
+    assert relayed["collectives"][0]["completion_ps"] is not None
+
+
+def test_rails_without_spines_need_a_relay(tmp_path):
+    rail_only = 'kind = "rail-only"\nservers = 4\ngpus = 4\n'
+    scenario = Scenario.from_text(text("all-to-all", fabric=rail_only))
+    with pytest.raises(ScenarioError) as refused:
+        scenario.check()
+    assert "there is no path from `h0` to `h5`: they are on separate rails" in str(refused.value)
+    assert 'relay = "pxn"' in str(refused.value)
+    found = summary(text("all-to-all", fabric=rail_only, traffic='relay = "pxn"'), tmp_path / "results")
+    assert found["collectives"][0]["flows_finished"] == found["collectives"][0]["flows"] == 16 * (3 + 3 + 2 * 9)
+
+
+def test_gpus_of_a_dual_plane_use_both_planes(tmp_path):
+    planes = 'kind = "dual-plane"\nleaves = 2\nservers_per_leaf = 2\ngpus = 4\nspines = 2\n'
+    found = summary(text("all-to-all", fabric=planes, scheme="ecmp"), tmp_path / "results")
+    # Leaves l0 (plane 0) and l1 (plane 1) belong to the first four servers.
+    both = [sum(sent(found, f"h{host}", leaf) for host in range(8)) for leaf in ("l0", "l1")]
+    assert min(both) > 0.3 * sum(both)
+    assert sent(found, "l0", "s0") + sent(found, "l0", "s1") > 0
+
+
+def test_a_failed_scale_up_link_moves_its_flows_into_the_network(tmp_path):
+    traffic = 'ranks = ["h0", "h1"]'
+    found = summary(text("send-recv", traffic=traffic), tmp_path / "whole")
+    assert sent(found, "h0", "n0") > BYTES and sent(found, "h0", "l0") == 0
+    down = RAILS + 'failed = ["h0-n0"]\n'
+    found = summary(text("send-recv", fabric=down, traffic=traffic), tmp_path / "failed")
+    assert sent(found, "h0", "n0") == 0 and sent(found, "h0", "l0") > BYTES
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        (
+            "scale_up = 7",
+            "64 hosts cannot form scale-up domains of 7: expected at least 2 hosts per domain, and a number that",
+        ),
+        ("scale_up = 128", "64 hosts cannot form scale-up domains of 128"),
+    ],
+)
+def test_domains_that_do_not_fit_the_cluster_are_named(keys, message):
+    spine_leaf = f'kind = "spine-leaf"\nspines = 2\nleaves = 4\nhosts_per_leaf = 16\n{keys}\n'
+    with pytest.raises(ScenarioError, match=message):
+        Scenario.from_text(text(fabric=spine_leaf)).check()
+
+
+@pytest.mark.parametrize("scheme", ["tcp_path", "spanning_tree", "smoc", "hedera"])
+def test_schemes_without_routes_are_refused_in_a_scale_up_domain(scheme):
+    refused = text(scheme=scheme).replace('protocol = "uec"\ncongestion = "fixed"\nwindow = 200\nrto = "1 ms"', "")
+    with pytest.raises(ScenarioError, match="hosts of a scale-up domain reach each other by routes"):
+        Scenario.from_text(refused).check()
+
+
+@pytest.mark.parametrize("name", ["cluster.toml", "cluster.graphml", "cluster.json"])
+def test_a_cluster_is_written_to_a_file_and_read_back(name, tmp_path):
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(text())
+    write_fabric(scenario, tmp_path / name)
+    graph, again = fabric(scenario), fabric(tmp_path / name)
+    assert [(node.name, node.row) for node in again.nodes] == [(node.name, node.row) for node in graph.nodes]
+    assert again.links == graph.links
+
+
+def test_scale_up_switches_are_drawn_in_a_row_below_the_hosts():
+    graph = Scenario.from_text(text()).fabric()
+    places = graph.places()
+    rows = {name: places[name][1] for name in ("s0", "l0", "h0", "n0")}
+    assert rows["s0"] > rows["l0"] > rows["h0"] > rows["n0"]
+    assert "scale-up" in draw(graph)
