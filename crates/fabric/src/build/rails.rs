@@ -51,13 +51,9 @@ pub struct RailLinks<'a> {
 pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError> {
     let Rails { pods, servers, gpus, rails, planes, spines } = *counts;
     let of_kind = "fabric of rails";
-    for (what, given) in [
-        ("pods", pods),
-        ("servers per pod", servers),
-        ("GPUs per server", gpus),
-        ("rails", rails),
-        ("planes", planes),
-    ] {
+    for (what, given) in
+        [("pod", pods), ("server", servers), ("GPU", gpus), ("rail", rails), ("plane", planes)]
+    {
         at_least(of_kind, what, 1, given)?;
     }
     if !gpus.is_multiple_of(rails) {

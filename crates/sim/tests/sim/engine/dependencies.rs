@@ -131,7 +131,7 @@ fn collective(keys: &str, transport: &str, threads: usize) -> (RunReport, Vec<Fl
         1 => run(&plan, &Progress::default(), &mut kept),
         _ => run_with(&plan, threads, &Progress::default(), &mut kept),
     };
-    let bounds: Vec<Duration> = plan.traffic.jobs.list().iter().map(|job| job.bound).collect();
+    let bounds: Vec<Duration> = plan.traffic.jobs.list().iter().map(|job| job.bound.time).collect();
     let report = report.expect("a known scheme");
     assert_eq!(report.flows_finished as usize, plan.traffic.flows.len(), "{keys}");
     for (job, bound) in report.jobs.iter().zip(bounds) {
