@@ -1,6 +1,7 @@
 //! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
 
 mod double_tree;
+pub(crate) mod experts;
 mod hierarchical;
 
 use weft_units::{Duration, Time, plural, words};
@@ -71,6 +72,10 @@ pub struct Collective {
     pub bytes: u64,
     /// The number of chunks; 1 for algorithms without chunks.
     pub chunks: u64,
+    /// The number of channels: equal parts of the data, with connections of their own.
+    pub channels: u64,
+    /// The exponent by which ranks receive different amounts in an all-to-all, in thousandths ([`experts`]); 0: all the same.
+    pub skew: u32,
     /// How long a rank computes between receiving data and sending the next data.
     pub compute: Duration,
     /// How often it runs. A rank starts the next round, after computing, once it has received all of this one, and
@@ -89,11 +94,25 @@ pub struct Collective {
 }
 
 impl Collective {
-    /// The number of flows of a round with this many ranks.
+    /// The number of flows of a round with this many ranks, in all channels.
     ///
     /// # Errors
     /// A number of ranks, or of bytes, for which the algorithm is not defined.
     pub fn flows(&self, ranks: u64) -> Result<u64, String> {
+        let flows = self.channel(self.channels - 1).flows_of_channel(ranks);
+        let of_channels = |why| match self.channels {
+            1 => why,
+            several => format!("in each of {several} channels, {why}"),
+        };
+        flows.map(|flows| flows.saturating_mul(self.channels)).map_err(of_channels)
+    }
+
+    /// The part of a channel.
+    pub fn channel(&self, number: u64) -> Self {
+        Self { bytes: part(self.bytes, self.channels, number), channels: 1, ..*self }
+    }
+
+    fn flows_of_channel(&self, ranks: u64) -> Result<u64, String> {
         let name = self.algorithm.word();
         if ranks < 2 {
             return Err(format!("`{name}` has {}; expected at least 2", plural(ranks, "rank")));
@@ -138,7 +157,7 @@ impl Collective {
         Ok(flows)
     }
 
-    /// One round among `ranks` ranks, for which there are [`flows`](Self::flows).
+    /// One round of a channel among `ranks` ranks.
     pub fn round(&self, ranks: u32) -> Program {
         let mut program = Program { ranks, ..Program::default() };
         match self.algorithm {
@@ -324,11 +343,14 @@ mod tests {
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
         let compute = Duration::ZERO;
+        let (channels, skew) = (1, 0);
         let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::Persistent);
         Collective {
             algorithm,
             bytes,
             chunks,
+            channels,
+            skew,
             compute,
             rounds: 1,
             start,

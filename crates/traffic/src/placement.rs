@@ -14,6 +14,9 @@ words! {
         Rack = "rack",
         /// The first host of every rack or domain, then the second ones.
         Striped = "striped",
+        /// As [`Rack`](Self::Rack), every second rack or domain from its last host to its first: so a ring changes domains along
+        /// a rail.
+        Snake = "snake",
         /// Drawn at random.
         Random = "random",
     }
@@ -77,6 +80,16 @@ impl Placement {
         let mut hosts: Vec<HostId> = racks().flatten().copied().collect();
         match self {
             Self::Rack => {}
+            Self::Snake => {
+                let turned = |(number, rack): (usize, &[HostId])| {
+                    let mut rack = rack.to_vec();
+                    if number % 2 == 1 {
+                        rack.reverse();
+                    }
+                    rack
+                };
+                hosts = racks().enumerate().flat_map(turned).collect();
+            }
             Self::Striped => {
                 let most = racks().map(<[_]>::len).max().unwrap_or(0);
                 hosts =
@@ -106,6 +119,7 @@ mod tests {
         let placed = |placement| hosts(&Ranks::Placed(None, placement), 5).unwrap();
         assert_eq!(placed(Placement::Rack), [0, 1, 2, 3, 4]);
         assert_eq!(placed(Placement::Striped), [0, 2, 4, 1, 3]);
+        assert_eq!(placed(Placement::Snake), [0, 1, 3, 2, 4]);
         let mut random = hosts(&Ranks::Placed(None, Placement::Random), 6).unwrap();
         assert_ne!(random, [0, 1, 2, 3, 4, 5]);
         random.sort_unstable();

@@ -142,6 +142,14 @@ impl Program {
         }
     }
 
+    /// Adds the flows, steps and dependencies of another program of the same ranks.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let (flows, steps) = (self.flows.len() as u32, self.steps.len() as u32);
+        self.flows.append(&mut other.flows);
+        self.steps.append(&mut other.steps);
+        self.needs.extend(other.needs.iter().map(|need| need.between(|node| node.after(flows, steps))));
+    }
+
     /// Adds a flow, which waits for nothing yet; returns it.
     pub fn flow(&mut self, src: u32, dst: u32, bytes: u64) -> Node {
         self.flows.push(ListedFlow {

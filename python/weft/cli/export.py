@@ -1,4 +1,4 @@
-"""`weft export`: the flows of a run in the formats of other simulators, and a scenario's fabric for FRR."""
+"""`weft export`: the flows of a run in the formats of other programs, and a scenario's fabric for FRR."""
 
 import sys
 from enum import StrEnum
@@ -22,6 +22,7 @@ class ExportFormat(StrEnum):
     fct = "fct"
     flowmonitor = "flowmonitor"
     frr = "frr"
+    perfetto = "perfetto"
 
 
 @shell.guarded
@@ -34,7 +35,8 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML; frr: configurations of FRR.",
+            help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML; perfetto: time lines of hosts "
+            "for ui.perfetto.dev; frr: configurations of FRR.",
         ),
     ],
     out: Annotated[
@@ -49,7 +51,7 @@ def export(
     ] = None,
     sets: Sets = None,
 ) -> None:
-    """Write the flows of a run in the format of another simulator, or a scenario's fabric as FRR configurations.
+    """Write the flows of a run in the format of another program, or a scenario's fabric as FRR configurations.
 
     The configurations are for every switch: BGP unnumbered, BFD, ECMP, and the weights of `wcmp`.
 
@@ -57,6 +59,7 @@ def export(
 
       weft export results/quickstart --run ecmp-s1 --format fct -o fct.txt
       weft export results/quickstart --run ecmp-s1 --format flowmonitor > flows.xml
+      weft export results/quickstart --run ecmp-s1 --format perfetto -o trace.json
       weft export mine.toml --set scheme.name=ecmp --format frr -o mine-frr
     """
     if form is ExportFormat.frr:
@@ -84,6 +87,7 @@ def _write_flows(directory: Path, form: ExportFormat, out: Path | None, run: str
     from ..exports import are_positions
     from ..exports import export as text_of
     from ..files import write_text
+    from ..perfetto import trace
     from ..results import Results
 
     results = Results(directory)
@@ -96,7 +100,7 @@ def _write_flows(directory: Path, form: ExportFormat, out: Path | None, run: str
     if len(chosen) > 1:
         raise shell.fail(f"{directory} has {len(ids)} runs", f"name one: --run {ids[0]}")
     with reading(shell.err) as results.watch:
-        text = text_of(results, chosen[0], form.value)
+        text = trace(results, chosen[0]) if form is ExportFormat.perfetto else text_of(results, chosen[0], form.value)
     if not text:
         shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
     if text and form is ExportFormat.fct and are_positions(chosen[0].summary()["nodes"]):

@@ -19,6 +19,18 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     ),
     key("bytes", Kind::Bytes, "", "bytes of a collective at every rank"),
     key("chunks", Kind::Count(1), "1", "number of chunks of a tree, pipeline or broadcast"),
+    key(
+        "channels",
+        Kind::Count(1),
+        "1",
+        "equal parts of a collective's data, each with connections of its own",
+    ),
+    key(
+        "skew",
+        Kind::Number,
+        "0",
+        "exponent of Zipf's law by which some ranks of an all-to-all receive more (experts)",
+    ),
     key("compute", Kind::Duration, "0 s", "time between receiving data and sending the next data"),
     key("repeats", Kind::Count(1), "1", "number of rounds of a collective, one after the other"),
     key(
@@ -48,6 +60,11 @@ pub(crate) const RANK_KEYS: &[Key] = &[
 
 /// The most rounds: a result has an entry for each.
 const MOST_ROUNDS: u64 = 10_000;
+
+/// The most channels; NCCL has 64.
+const MOST_CHANNELS: u64 = 64;
+/// The largest exponent of a skew: the second most popular rank receives a thousandth of the first.
+const MOST_SKEW: f64 = 10.0;
 
 /// The hosts of ranks, as written.
 #[derive(Clone, Debug)]
@@ -101,7 +118,13 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         }
         Some(count)
     };
-    let (chunks, rounds) = (count("chunks"), count("repeats"));
+    let (chunks, rounds, channels) = (count("chunks"), count("repeats"), count("channels"));
+    if let Some(channels) = channels.filter(|channels| channels.value > MOST_CHANNELS) {
+        let message = format!("`{}` is {}", section.path_of("channels"), channels.value);
+        section.problem(channels.span, message, format!("expected at most {MOST_CHANNELS}"));
+        return None;
+    }
+    let skew = skew(section);
     if let Some(rounds) = rounds.filter(|rounds| rounds.value > MOST_ROUNDS) {
         let message = format!("`{}` is {}", section.path_of("repeats"), rounds.value);
         section.problem(rounds.span, message, format!("expected at most {MOST_ROUNDS}"));
@@ -117,10 +140,17 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         section.problem(node.span, message, format!("only {} have `chunks`", with.join(", ")));
         return None;
     }
+    if let Some(node) = section.node("skew").filter(|_| algorithm != Algorithm::AllToAll) {
+        let message = format!("all ranks of `{algorithm}` receive the same");
+        section.problem(node.span, message, "only `all-to-all` has `skew`");
+        return None;
+    }
     Some(Collective {
         algorithm,
         bytes: bytes?.value.0,
         chunks: chunks?.value,
+        channels: channels?.value,
+        skew: skew?,
         compute: compute?,
         rounds: rounds?.value,
         start,
@@ -129,4 +159,15 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         relay: section.value(COLLECTIVE_KEYS, "relay")?,
         group: 0,
     })
+}
+
+/// The exponent of an all-to-all's skew, in thousandths.
+fn skew(section: &Section<'_>) -> Option<u32> {
+    let skew = section.get_or_default::<f64>(COLLECTIVE_KEYS, "skew")?;
+    if !(0.0..=MOST_SKEW).contains(&skew.value) {
+        let message = format!("`{}` is {}", section.path_of("skew"), skew.value);
+        section.problem(skew.span, message, format!("expected 0 (all the same) to {MOST_SKEW}"));
+        return None;
+    }
+    Some((skew.value * 1000.0).round() as u32)
 }

@@ -8,7 +8,7 @@ use weft_units::{Bytes, Duration, Time};
 
 use crate::bound::Bound;
 use crate::classes::{Names, Thresholds};
-use crate::collective::Collective;
+use crate::collective::{Collective, experts};
 use crate::connections::{Connections, Reuse};
 use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
@@ -21,7 +21,7 @@ use crate::placement::Ranks;
 use crate::places::Places;
 use crate::ports::Ports;
 use crate::program::Program;
-use crate::random::unit;
+use crate::random::{shuffle, unit};
 use crate::relay::{Relay, relayed};
 use crate::schedule::{Schedule, Streams};
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
@@ -93,6 +93,15 @@ pub fn generate(
     making.finish(&ports, duration)
 }
 
+/// The ranks of a skewed all-to-all, from the most popular one on.
+fn experts_order(collective: &Collective, ranks: u32, streams: &mut Streams) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..ranks).collect();
+    if collective.skew > 0 {
+        shuffle(&mut streams.jitter, &mut order);
+    }
+    order
+}
+
 /// The state of [`generate`].
 struct Making<'a> {
     places: &'a Places,
@@ -107,8 +116,8 @@ struct Making<'a> {
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     waits: Waits,
-    /// The drafts of each group that keeps its connections open.
-    open: Vec<Range<u32>>,
+    /// The drafts of each channel of a group that keeps its connections open.
+    open: Vec<Vec<Range<u32>>>,
     traffic: Traffic,
 }
 
@@ -196,11 +205,23 @@ impl Making<'_> {
         let planned = collective.flows(count).map_err(refuse)?;
         let all = planned.saturating_mul(collective.rounds);
         self.room_for(index, all)?;
-        let mut round = collective.round(hosts.len() as u32);
-        if collective.relay == Relay::Pxn {
-            round = relayed(&round, self.places.rails(&hosts));
-            self.room_for(index, collective.rounds.saturating_mul(round.flows.len() as u64))?;
+        let order = experts_order(collective, hosts.len() as u32, streams);
+        let mut round = Program { ranks: hosts.len() as u32, ..Program::default() };
+        // The ends of the channels' flows.
+        let mut ends = Vec::new();
+        for number in 0..collective.channels {
+            let channel = collective.channel(number);
+            let mut program = channel.round(round.ranks);
+            if channel.skew > 0 {
+                experts::skew(&mut program, channel.bytes, channel.skew, &order);
+            }
+            if collective.relay == Relay::Pxn {
+                program = relayed(&program, self.places.rails(&hosts));
+            }
+            round.append(program);
+            ends.push(round.flows.len() as u32);
         }
+        self.room_for(index, collective.rounds.saturating_mul(round.flows.len() as u64))?;
         let flows = round.flows.len() as u64;
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
@@ -223,7 +244,12 @@ impl Making<'_> {
         self.settle(index, group, &mut all)?;
         self.waits.add(all, first);
         if collective.reuse == Reuse::Persistent {
-            self.open.push(first as u32..self.drafts.len() as u32);
+            let starts = [0].into_iter().chain(ends.iter().copied());
+            for (start, end) in starts.zip(&ends) {
+                let of_round = |round: u64| first as u32 + (round * flows) as u32;
+                let rounds = (0..collective.rounds).map(of_round);
+                self.open.push(rounds.map(|round| round + start..round + end).collect());
+            }
         }
         for round in 0..collective.rounds {
             let (group, kind, ranks) = (index as u32, collective.algorithm.word(), hosts.len() as u32);
@@ -335,7 +361,9 @@ impl Making<'_> {
             (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
         }
         traffic.flows = drafts::flows(drafts, ports, places)?;
-        let open = open.into_iter().map(|drafts| drafts.map(|draft| ids[draft as usize]).collect());
+        let open = open
+            .into_iter()
+            .map(|drafts| drafts.into_iter().flatten().map(|draft| ids[draft as usize]).collect());
         traffic.connections = Connections::new(&mut traffic.flows, open.collect());
         traffic.classes = names.into_inner();
         traffic.offers = offers;

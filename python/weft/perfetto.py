@@ -1,0 +1,94 @@
+"""A run as a trace for Perfetto (ui.perfetto.dev) and Chrome: the Trace Event Format, as JSON.
+
+A process for each host has the flows that it sends, in as few lanes as they need without overlap. A process named
+`collectives` has their rounds, one named `network` the failures and other events. Times are in microseconds.
+"""
+
+import heapq
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from . import quantity
+from .one_run import Run
+from .results import Results
+
+_NETWORK, _COLLECTIVES, _FIRST_HOST = 1, 2, 3
+"""Process ids."""
+_DETAILS = ("flow", "class", "bytes", "retransmissions", "path")
+
+Event = dict[str, Any]
+
+
+def trace(results: Results, run: Run) -> str:
+    """The flows, collectives and events of a finished run, as the text of a JSON file with a line for each event."""
+    summary = run.summary()
+    flows = results.only([run.id]).flows(measured=False).filter(pl.col("fct_ps").is_not_null())
+    events = [*_network(summary), *_collectives(summary), *_hosts(flows)]
+    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
+    return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'
+
+
+def lanes(spans: Iterable[tuple[int, int]]) -> list[int]:
+    """A lane for each span of time, given by start and end in order of start: the lowest one that is free."""
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    chosen, count = [], 0
+    for start, end in spans:
+        while busy and busy[0][0] <= start:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            lane = heapq.heappop(free)
+        else:
+            lane, count = count, count + 1
+        heapq.heappush(busy, (end, lane))
+        chosen.append(lane)
+    return chosen
+
+
+def _network(summary: Mapping[str, Any]) -> Iterator[Event]:
+    events: Sequence[Mapping[str, Any]] = summary.get("events", [])
+    if events:
+        yield _named("process_name", _NETWORK, 0, "network")
+    for event in events:
+        name = f"{event['change']} {event['target']}"
+        yield {"ph": "i", "s": "g", "pid": _NETWORK, "tid": 0, "ts": _us(event["at_ps"]), "name": name}
+
+
+def _collectives(summary: Mapping[str, Any]) -> Iterator[Event]:
+    rounds = [entry for entry in summary.get("collectives", []) if entry["completion_ps"] is not None]
+    if rounds:
+        yield _named("process_name", _COLLECTIVES, 0, "collectives")
+    for entry in rounds:
+        details = {key: entry.get(key) for key in ("bytes", "ranks", "ratio", "bound_by", "bus_bps")}
+        name = f"{entry['kind']}, round {entry['round']}"
+        yield _slice(_COLLECTIVES, entry["group"], name, entry["start_ps"], entry["completion_ps"], details)
+
+
+def _hosts(flows: pl.DataFrame) -> Iterator[Event]:
+    known = [name for name in _DETAILS if name in flows.columns]
+    columns = ["src", "dst", "bytes", "start_ps", "fct_ps"]
+    for number, host in enumerate(flows["src"].cast(pl.String).unique(maintain_order=True).sort()):
+        sent = flows.filter(pl.col("src").cast(pl.String) == host).sort("start_ps", "flow")
+        yield _named("process_name", _FIRST_HOST + number, 0, host)
+        spans = zip(sent["start_ps"], sent["start_ps"] + sent["fct_ps"], strict=True)
+        rows = zip(sent.select(columns).iter_rows(), sent.select(known).iter_rows(named=True), strict=True)
+        for lane, ((_, dst, size, start, took), details) in zip(lanes(spans), rows, strict=True):
+            text = {key: value if isinstance(value, int) else str(value) for key, value in details.items()}
+            yield _slice(_FIRST_HOST + number, lane, f"to {dst}, {quantity.size(size)}", start, took, text)
+
+
+def _slice(pid: int, tid: int, name: str, start: int, took: int, details: Mapping[str, Any]) -> Event:
+    times = {"ts": _us(start), "dur": _us(took)}
+    return {"ph": "X", "pid": pid, "tid": tid, **times, "name": name, "args": dict(details)}
+
+
+def _named(kind: str, pid: int, tid: int, name: str) -> Event:
+    return {"ph": "M", "pid": pid, "tid": tid, "name": kind, "args": {"name": name}}
+
+
+def _us(time_ps: int) -> float:
+    """Picoseconds in microseconds: exact up to 2^53 ps, 2.5 hours, in the last digit that JSON prints."""
+    return time_ps / 1e6
