@@ -70,7 +70,7 @@ fn in_rows(fabric: &Fabric, mut rows: Vec<Vec<NodeId>>) -> Vec<(f64, f64)> {
         for row in (1..=last).chain((0..last).rev()).chain(1..=last) {
             let centre =
                 |node: NodeId| barycentre(fabric, node, &points, |other| row_of[other.index()] != row);
-            let pod = |node: NodeId| fabric.node(node).pod;
+            let pod = |node: NodeId| (fabric.node(node).pod, domain(fabric, node));
             let mut keyed: Vec<_> = rows[row].iter().map(|&id| ((pod(id), centre(id), id), id)).collect();
             keyed.sort_unstable();
             rows[row] = keyed.into_iter().map(|(_, id)| id).collect();
@@ -78,6 +78,12 @@ fn in_rows(fabric: &Fabric, mut rows: Vec<Vec<NodeId>>) -> Vec<(f64, f64)> {
         }
     }
     points
+}
+
+/// The switch of a host's scale-up domain: its hosts stay together.
+fn domain(fabric: &Fabric, node: NodeId) -> Option<NodeId> {
+    let link = fabric.scale_up_link(fabric.node(node).host?)?;
+    Some(fabric.link(link).to)
 }
 
 /// Spaces the nodes of a row evenly, in order.
