@@ -88,7 +88,7 @@ fn scheme(plain: &str) -> Option<&'static str> {
 /// The place of a congestion controller that is no controller of TCP here.
 fn controller(plain: &str) -> Option<String> {
     let protocol = match plain {
-        "dcqcn" => "roce",
+        "dcqcn" | "hpcc" | "timely" | "swift" => "roce",
         "nscc" => "uec",
         "newreno" | "tcpreno" => return Some("write congestion_control = \"reno\"".to_owned()),
         "lia" | "olia" | "balia" => {
@@ -115,6 +115,7 @@ mod tests {
             ("transport.profile", "cubic", "congestion_control = \"cubic\""),
             ("transport.congestion_control", "linux", "profile = \"linux\""),
             ("transport.profile", "dcqcn", "protocol = \"roce\""),
+            ("transport.congestion_control", "HPCC", "protocol = \"roce\""),
             ("transport.protocol", "mptcp", "mptcp = \"ndiffports\""),
         ] {
             assert!(synonym(path, name).is_some_and(|found| found.contains(answer)), "{path} {name}");

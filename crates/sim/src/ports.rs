@@ -29,27 +29,30 @@ pub struct Ports {
     pub chosen_queue: u8,
 }
 
-/// Whether the port of a link is served.
-fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool) -> bool {
+/// Whether the port of a link is served. With telemetry, all ports of switches are: the state of a queue at the departure of
+/// a packet is only known then.
+fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool, asks_telemetry: bool) -> bool {
     let link = fabric.link(id);
-    let shares = fabric.buffer().is_some() && !fabric.node(link.from).is_host();
-    !link.queue.is_simple() || uses_pfc || shares
+    let depends = fabric.buffer().is_some() || asks_telemetry;
+    !link.queue.is_simple() || uses_pfc || depends && !fabric.node(link.from).is_host()
 }
 
 impl Ports {
     /// The ports of these links, which a partition has if they are its `own`; full packets have `full_packet` bytes. In
-    /// rounds, ports that lead to other partitions are lazy.
+    /// rounds, ports that lead to other partitions are lazy. Packets may ask for the state of ports (`asks_telemetry`).
     pub fn new(
         fabric: &Fabric,
         seed: u64,
         full_packet: u32,
         links: &[LinkId],
         has_rounds: bool,
+        asks_telemetry: bool,
         is_own: impl Fn(NodeId) -> bool,
     ) -> Self {
         let mut accounts = Accounts::new(fabric, links, &is_own);
         let uses_pfc = fabric.uses_pfc();
-        let is_served = |id: LinkId| is_own(fabric.link(id).from) && is_served(fabric, id, uses_pfc);
+        let is_served =
+            |id: LinkId| is_own(fabric.link(id).from) && is_served(fabric, id, uses_pfc, asks_telemetry);
         let port = |&id: &LinkId| {
             let (link, is_served) = (fabric.link(id), is_served(id));
             let buffer = is_served.then(|| accounts.add_buffer(fabric, link.from)).flatten();

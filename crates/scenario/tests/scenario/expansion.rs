@@ -238,6 +238,36 @@ fn keys_that_another_key_leaves_without_effect_are_warned_of() {
             "transport.congestion_control=off",
             "transport.congestion_control=dcqcn",
         ),
+        (
+            "protocol = \"roce\"\nalpha_gain = 0.5",
+            "transport.congestion_control=swift",
+            "transport.congestion_control=dcqcn",
+        ),
+        (
+            "protocol = \"roce\"\nhpcc_eta = 0.9",
+            "transport.congestion_control=dcqcn",
+            "transport.congestion_control=hpcc",
+        ),
+        (
+            "protocol = \"roce\"\ntimely_low = \"9 us\"",
+            "transport.congestion_control=hpcc",
+            "transport.congestion_control=timely",
+        ),
+        (
+            "protocol = \"roce\"\nswift_beta = 0.5",
+            "transport.congestion_control=timely",
+            "transport.congestion_control=swift",
+        ),
+        (
+            "protocol = \"roce\"\nbase_rtt = \"9 us\"",
+            "transport.congestion_control=dcqcn",
+            "transport.congestion_control=timely",
+        ),
+        (
+            "protocol = \"roce\"\nack_every = 4",
+            "transport.congestion_control=hpcc",
+            "transport.congestion_control=timely",
+        ),
     ] {
         let given = format!("[transport]\n{given}\n");
         let (decides, value) = no.split_once('=').unwrap();

@@ -8,6 +8,7 @@
 
 mod alarms;
 mod context;
+mod empty_path;
 mod ends;
 mod flow_end;
 mod host_queue;
@@ -27,7 +28,6 @@ mod protocol;
 mod queued;
 mod reports;
 pub mod roce;
-mod round_trip;
 mod shell;
 mod subflow;
 mod tcp;

@@ -102,7 +102,7 @@ impl Protocol for Multipath {
     fn write(&self, net: &mut Network<'_>, subflow: &mut Subflow, owner: u32, packet: &Packet) -> PacketId {
         let address = subflow.addresses.map_or(0, |[_, destination]| destination);
         let (owner, way) = subflow.follow(&packet.segment, owner);
-        let metadata = Metadata { options: packet.options, address, way };
+        let metadata = Metadata { options: packet.options, address, way, telemetry: None };
         net.packets.packet_of(net.now, &subflow.template, owner, &packet.segment, metadata)
     }
 

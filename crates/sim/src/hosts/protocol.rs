@@ -123,6 +123,11 @@ pub trait Protocol: Send + Sized {
     /// The parameters.
     fn config(&self) -> &ConfigOf<Self>;
 
+    /// Whether its packets ask switches for the state of their ports.
+    fn asks_telemetry(&self) -> bool {
+        false
+    }
+
     /// The header of the packets that one side (0: the source) of a flow sends.
     fn template(&self, flow: &Flow, side: usize) -> Header {
         Header { kind: Kind::Other, ..template(flow, side) }

@@ -2,20 +2,20 @@
 
 use weft_switching::{Header, Kind};
 use weft_traffic::Flow;
-use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
+use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Path, Receiver, Sender};
 use weft_transport::{OneWay, Packet, ProtocolConfig as _, Segment};
-use weft_units::Bytes;
+use weft_units::{Bytes, Time};
 
 use super::context::Ctx;
+use super::empty_path::EmptyPath;
 use super::protocol::{Format, Opening, PacketOf, Protocol, template};
-use super::round_trip::round_trip;
 use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
 
-/// Bytes of the IP packet of an acknowledgement: headers of IPv4 and UDP, base transport header, extended header,
-/// invariant CRC.
+/// Bytes of the IP packet of an acknowledgement without telemetry: headers of IPv4 and UDP, base transport header, extended
+/// header, invariant CRC.
 const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
 /// DSCP and ECN of an acknowledgement: class selector 6.
 const ACK_CLASS: u8 = 48 << 2;
@@ -25,12 +25,16 @@ const ROCE_PORT: u16 = 4791;
 const ACKNOWLEDGE: u8 = 0x11;
 /// The opcode of a packet of an RDMA write; those of the first and the last one, with more headers, are not used.
 const WRITE_MIDDLE: u8 = 0x07;
-/// The second word of a negative acknowledgement.
-const NAK: u32 = 1;
 /// In the note of a data packet: [`Data`] asks for an acknowledgement.
 const ASKS: u32 = 1;
 /// In the note of a data packet: [`Data`] is sent again.
 const REPEATED: u32 = 2;
+/// In the note of an acknowledgement: a packet is missing ([`AckKind::Nack`]).
+const NAK: u32 = 1;
+/// In the note of an acknowledgement: a packet is missing and another one has arrived ([`AckKind::Selective`]).
+const SELECTIVE: u32 = 2;
+/// In the note of an acknowledgement: it notifies of congestion.
+const CNP: u32 = 4;
 
 /// Queue pairs.
 pub struct Roce {
@@ -39,14 +43,30 @@ pub struct Roce {
 }
 
 impl Roce {
-    /// The most bytes that a flow may have in flight, if there is a limit.
-    fn window(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_>) -> Option<u64> {
+    /// Bytes of the IP packet of an acknowledgement.
+    fn ack_bytes(&self) -> u16 {
+        ACK_BYTES + self.config.telemetry_bytes() as u16
+    }
+
+    /// The path of a flow, as far as its sender needs to know it.
+    fn path(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_>) -> Path {
+        let sets_window =
+            self.config.window == Bytes(0) && self.config.loss_recovery == LossRecovery::SelectiveRepeat;
+        let EmptyPath { round_trip, switches } = if sets_window || self.config.needs_path() {
+            EmptyPath::of(cx, flow, nic, self.ack_bytes().into())
+        } else {
+            EmptyPath::default()
+        };
+        Path { line: cx.net.rate(cx.net.id(nic)), round_trip, switches }
+    }
+
+    /// The most bytes that a flow with this path may have in flight, if there is a limit.
+    fn window(&self, path: &Path) -> Option<u64> {
         match (self.config.window, self.config.loss_recovery) {
             (Bytes(0), LossRecovery::GoBackN) => None,
             (Bytes(0), LossRecovery::SelectiveRepeat) => {
-                let time = round_trip(cx, flow, nic, ACK_BYTES.into());
-                let rate = cx.net.rate(cx.net.id(nic));
-                let bits = u128::from(rate.bps()) * u128::from(time.ps()) / 1_000_000_000_000;
+                let time = path.round_trip.ps();
+                let bits = u128::from(path.line.bps()) * u128::from(time) / 1_000_000_000_000;
                 Some((bits / 8) as u64)
             }
             (Bytes(most), _) => Some(most),
@@ -67,10 +87,14 @@ impl Protocol for Roce {
         &self.config
     }
 
+    fn asks_telemetry(&self) -> bool {
+        self.config.telemetry_hops().is_some()
+    }
+
     fn template(&self, flow: &Flow, side: usize) -> Header {
         let header = Header { kind: Kind::Other, ..template(flow, side) };
         if side == 1 {
-            return Header { traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..header };
+            return Header { traffic_class: ACK_CLASS, ip_bytes: self.ack_bytes(), ..header };
         }
         // ECT(0), if at all.
         let ecn = if self.config.is_ecn_capable() { 2 } else { 0 };
@@ -82,19 +106,20 @@ impl Protocol for Roce {
             return (OneWay::Destination(Receiver::default(), None), ());
         }
         let Opening { flow, bytes, nic, .. } = *opening;
-        let (window, line) = (self.window(flow, nic, cx), cx.net.rate(cx.net.id(nic)));
-        (OneWay::Source(Sender::new(&self.config, bytes, window, line, cx.net.now)), ())
+        let path = self.path(flow, nic, cx);
+        (OneWay::Source(Sender::new(&self.config, bytes, self.window(&path), &path, cx.net.now)), ())
     }
 
     fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {
         let content = net.packets.content(packet);
+        let telemetry = net.packets.telemetry(packet).copied().map(Box::new);
         *into = if side == 0 {
-            Packet::Answer(ack_of(content))
+            Packet::Answer(Ack { telemetry, ..ack_of(content) })
         } else {
-            let (psn, flags) = (content.words[0], content.note);
+            let ([psn, _, low, high], flags) = (content.words, content.note);
             let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
             let payload = net.packets.get(packet).header.payload;
-            Packet::Data(Data { psn, payload, asks, is_repeated })
+            Packet::Data(Data { psn, payload, asks, is_repeated, sent: time_of(low, high), telemetry })
         };
     }
 
@@ -105,16 +130,18 @@ impl Protocol for Roce {
         owner: u32,
         packet: &PacketOf<Self>,
     ) -> PacketId {
-        let (header, content) = match packet {
+        let (header, content, telemetry) = match packet {
             Packet::Data(data) => {
                 let ip_bytes = self.config.framing().headers as u16 + data.payload;
                 let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
                 let header = Header { payload: data.payload, ip_bytes, ..subflow.template };
-                (header, Content { words: [data.psn, 0, 0, 0], note: flags })
+                let [low, high] = words_of(data.sent);
+                let content = Content { words: [data.psn, 0, low, high], note: flags };
+                (header, content, &data.telemetry)
             }
-            Packet::Answer(ack) => (subflow.template, content_of(ack)),
+            Packet::Answer(ack) => (subflow.template, content_of(ack), &ack.telemetry),
         };
-        subflow.packet_with(net, owner, &header, content)
+        subflow.packet_with(net, owner, &header, content, telemetry.clone())
     }
 
     fn sent(
@@ -135,30 +162,41 @@ impl Protocol for Roce {
 
 impl Transmission for Roce {}
 
+/// A time in two words, the lower one first.
+fn words_of(time: Time) -> [u32; 2] {
+    [time.ps() as u32, (time.ps() >> 32) as u32]
+}
+
+/// The time in two words.
+fn time_of(low: u32, high: u32) -> Time {
+    Time::from_ps(u64::from(high) << 32 | u64::from(low))
+}
+
 /// The content of an acknowledgement's packet.
 fn content_of(ack: &Ack) -> Content {
     let (kind, arrived) = match ack.kind {
         AckKind::Plain => (0, 0),
         AckKind::Nack => (NAK, 0),
-        AckKind::Selective(psn) => (2, psn),
+        AckKind::Selective(psn) => (SELECTIVE, psn),
     };
-    Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 }
+    let [low, high] = words_of(ack.echo);
+    Content { words: [ack.next, arrived, low, high], note: kind | if ack.is_cnp { CNP } else { 0 } }
 }
 
-/// The acknowledgement that a packet carries.
+/// The acknowledgement that a packet carries, without its telemetry.
 fn ack_of(content: Content) -> Ack {
-    let [next, kind, arrived, is_cnp] = content.words;
-    let kind = match kind {
-        0 => AckKind::Plain,
-        NAK => AckKind::Nack,
-        _ => AckKind::Selective(arrived),
+    let [next, arrived, low, high] = content.words;
+    let kind = match content.note {
+        note if note & NAK != 0 => AckKind::Nack,
+        note if note & SELECTIVE != 0 => AckKind::Selective(arrived),
+        _ => AckKind::Plain,
     };
-    Ack { next, kind, is_cnp: is_cnp != 0 }
+    Ack { next, kind, is_cnp: content.note & CNP != 0, echo: time_of(low, high), telemetry: None }
 }
 
 /// Whether the answer in these fields is a negative acknowledgement.
 pub const fn is_nak(segment: &Segment) -> bool {
-    segment.ack == NAK
+    segment.window & NAK != 0
 }
 
 /// The base transport header of RoCE, and the extended header of an acknowledgement (InfiniBand Architecture, volume 1,
@@ -167,14 +205,14 @@ fn base_transport(header: &Header, segment: &Segment) -> Vec<u8> {
     let is_ack = header.payload == 0;
     let (opcode, psn) =
         if is_ack { (ACKNOWLEDGE, segment.seq.wrapping_sub(1)) } else { (WRITE_MIDDLE, segment.seq) };
-    // Of an acknowledgement, the fourth word is the notification of congestion.
-    let backward = if is_ack && segment.ts_ecr != 0 { 0x40 } else { 0 };
+    // The note is in the place of the window.
+    let backward = if is_ack && segment.window & CNP != 0 { 0x40 } else { 0 };
     let mut bytes = vec![opcode, 0x40, 0xff, 0xff, backward, 0];
     bytes.extend(header.dport.to_be_bytes());
     bytes.extend((psn & 0xff_ffff).to_be_bytes());
     if is_ack {
-        // The second word is 0 unless a packet is missing: a sequence error.
-        let syndrome = if segment.ack == 0 { 0 } else { 0x60 << 24 };
+        // A sequence error if a packet is missing.
+        let syndrome = if segment.window & (NAK | SELECTIVE) == 0 { 0 } else { 0x60 << 24 };
         bytes.extend((syndrome | segment.seq & 0xff_ffff).to_be_bytes());
     }
     bytes

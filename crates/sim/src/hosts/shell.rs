@@ -128,7 +128,11 @@ impl<P: Transmission> Shell<P> {
 
 impl<P: Transmission> Hosts for Shell<P> {
     fn kind(&self) -> HostKind {
-        HostKind { subflow_bits: P::SUBFLOW_BITS, paces: P::PACES }
+        HostKind {
+            subflow_bits: P::SUBFLOW_BITS,
+            paces: P::PACES,
+            asks_telemetry: self.protocol.asks_telemetry(),
+        }
     }
 
     fn open(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {

@@ -1,6 +1,7 @@
 //! [`Subflow`]: one side of a path of packets between two hosts.
 
 use weft_switching::Header;
+use weft_transport::roce::Telemetry;
 use weft_transport::{Flags, Segment};
 
 use crate::delays::Last;
@@ -48,7 +49,7 @@ impl Subflow {
         (owner | WATCHED, Some(Box::new(Way { number: self.followed, links: Vec::new() })))
     }
 
-    /// Makes a packet with `header` and `content`, of a protocol other than TCP.
+    /// Makes a packet with `header`, `content` and perhaps `telemetry`, of a protocol other than TCP.
     #[inline]
     pub fn packet_with(
         &mut self,
@@ -56,8 +57,9 @@ impl Subflow {
         owner: u32,
         header: &Header,
         content: Content,
+        telemetry: Option<Box<Telemetry>>,
     ) -> PacketId {
         let (owner, way) = if header.payload > 0 { self.follow_data(owner) } else { (owner, None) };
-        net.packets.packet_with(net.now, header, owner, content, way)
+        net.packets.packet_with(net.now, header, owner, content, way, telemetry)
     }
 }

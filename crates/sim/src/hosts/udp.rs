@@ -55,7 +55,7 @@ impl Protocol for Udp {
         };
         let ip_bytes = self.config.framing().headers as u16 + payload;
         let header = Header { payload, ip_bytes, ..subflow.template };
-        subflow.packet_with(net, owner, &header, Content { words: [number, 0, 0, 0], note: 0 })
+        subflow.packet_with(net, owner, &header, Content { words: [number, 0, 0, 0], note: 0 }, None)
     }
 
     /// In line, it is called when it is its turn.

@@ -83,7 +83,7 @@ impl Protocol for Uec {
             Packet::Data(data) => of_data(&subflow.template, &self.config, data),
             Packet::Answer(answer) => of_answer(&subflow.template, answer),
         };
-        subflow.packet_with(net, owner, &header, content)
+        subflow.packet_with(net, owner, &header, content, None)
     }
 }
 

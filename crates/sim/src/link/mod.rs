@@ -312,6 +312,11 @@ impl Links {
         prefetch(self.links.as_ptr().wrapping_add(link as usize));
     }
 
+    /// Bytes of all packets that the line has taken, the one on the wire included.
+    pub fn accepted_bytes(&self, link: u32) -> u64 {
+        self.rest[link as usize].bytes(self.links[link as usize].wire_bytes)
+    }
+
     /// The counters of a link at `now`.
     pub fn counters(&self, link: u32, now: Time) -> LinkCounters {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);

@@ -46,6 +46,9 @@ impl Network<'_> {
     /// Puts a packet on a link whose line is free at `at`.
     #[inline(always)]
     pub(super) fn put_on_link(&mut self, link: u32, packet: PacketId, wire_bytes: u32, at: Time) {
+        if self.asks_telemetry {
+            self.tell(link, packet, at);
+        }
         match self.links.push(link, at, Bound::undecided(packet), wire_bytes) {
             Offer::First(arrival, port) => self.expect(link, port.into(), arrival),
             Offer::Leaves(arrival) => self.leave(link, arrival, packet),

@@ -8,6 +8,7 @@ mod occupancy;
 mod removal;
 mod sending;
 mod serving;
+mod telemetry;
 
 use std::collections::BTreeMap;
 
@@ -49,6 +50,8 @@ pub struct HostKind {
     pub subflow_bits: u32,
     /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
     pub paces: bool,
+    /// Whether packets ask switches for the state of their ports.
+    pub asks_telemetry: bool,
 }
 
 /// Links, packets and events. Links are numbered by node and port: the links of a node are
@@ -82,6 +85,8 @@ pub struct Network<'a> {
     pub first_leaving: Time,
     /// Bits of a packet's owner below the flow's number; see [`HostKind`].
     subflow_bits: u32,
+    /// Whether packets ask switches for the state of their ports; see [`HostKind`].
+    asks_telemetry: bool,
     /// Flooded frames, by link.
     floods: Vec<FloodCounters>,
     /// Ports that choose among waiting packets.
@@ -168,8 +173,9 @@ impl<'a> Network<'a> {
             Rounds::default()
         };
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
-        let ports =
-            Ports::new(fabric, seed, full_packet, &ids, has_rounds, |node| division.part_of(node) == part);
+        let ports = Ports::new(fabric, seed, full_packet, &ids, has_rounds, kind.asks_telemetry, |node| {
+            division.part_of(node) == part
+        });
         let has_timed = ports.has_timed();
         let leaves = match (has_rounds, has_timed) {
             (true, _) => 0,
@@ -197,6 +203,7 @@ impl<'a> Network<'a> {
             leaving: std::iter::repeat_with(Vec::new).take(division.parts()).collect(),
             first_leaving: Time::MAX,
             subflow_bits: kind.subflow_bits,
+            asks_telemetry: kind.asks_telemetry,
             floods: vec![FloodCounters::default(); lines.len()],
             rounds,
             has_lazy: !has_rounds && ports.has_lazy(),

@@ -4,6 +4,7 @@ pub mod slab;
 
 use weft_switching::Header;
 use weft_transport::mptcp::Options;
+use weft_transport::roce::Telemetry;
 use weft_units::{LinkId, Time};
 
 /// Number of a packet in the [`slab::Slab`].
@@ -56,6 +57,8 @@ pub struct Metadata {
     pub address: u8,
     /// The links crossed so far, if the packet is followed.
     pub way: Option<Box<Way>>,
+    /// The state of the ports that it has left, if it asks for that or returns it. Segments do not.
+    pub telemetry: Option<Box<Telemetry>>,
 }
 
 impl Metadata {

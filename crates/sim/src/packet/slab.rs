@@ -2,6 +2,7 @@
 
 use weft_switching::Header;
 use weft_transport::mptcp::Options;
+use weft_transport::roce::Telemetry;
 use weft_transport::{Ecn, Flags, Segment};
 use weft_units::{Duration, Time};
 
@@ -122,7 +123,7 @@ impl Slab {
     }
 
     /// Makes a packet of a protocol other than TCP, sent `now`. `owner` is the destination endpoint, with [`WATCHED`] if
-    /// the packet's path is observed; `way` is there if it is followed.
+    /// the packet's path is observed; `way` is there if it is followed, `telemetry` if it carries that.
     #[inline]
     pub fn packet_with(
         &mut self,
@@ -131,20 +132,17 @@ impl Slab {
         owner: u32,
         content: Content,
         way: Option<Box<Way>>,
+        telemetry: Option<Box<Telemetry>>,
     ) -> PacketId {
         let id = self.place();
         self.sent[id as usize] = now;
         let [seq, ack, ts_val, ts_ecr] = content.words;
         let note = content.note & (Packet::RESENT - 1);
-        let (ts_val, window) = match way {
-            None => (ts_val, note),
-            Some(way) => {
-                let metadata = Metadata { way: Some(way), ..Metadata::default() };
-                (
-                    self.insert_extra(Extra { ts_val, ts_ecr, metadata, ..Extra::default() }),
-                    note | Packet::EXTRA,
-                )
-            }
+        let (ts_val, window) = if way.is_none() && telemetry.is_none() {
+            (ts_val, note)
+        } else {
+            let metadata = Metadata { way, telemetry, ..Metadata::default() };
+            (self.insert_extra(Extra { ts_val, ts_ecr, metadata, ..Extra::default() }), note | Packet::EXTRA)
         };
         self.packets[id as usize].0 = Packet { header: *header, seq, ack, ts_val, ts_ecr, window, owner };
         id
@@ -240,6 +238,18 @@ impl Slab {
         has.then(|| self.extras[packet.ts_val as usize].metadata.way.as_mut()).flatten()
     }
 
+    /// The telemetry that packet `id` carries.
+    pub fn telemetry(&self, id: PacketId) -> Option<&Telemetry> {
+        self.extra(id)?.metadata.telemetry.as_deref()
+    }
+
+    /// The telemetry that packet `id` carries.
+    pub fn telemetry_mut(&mut self, id: PacketId) -> Option<&mut Telemetry> {
+        let packet = &self.packets[id as usize].0;
+        let has = packet.window & Packet::EXTRA != 0;
+        has.then(|| self.extras[packet.ts_val as usize].metadata.telemetry.as_deref_mut()).flatten()
+    }
+
     /// The sequence number of packet `id`.
     pub fn sequence(&self, id: PacketId) -> u32 {
         self.get(id).seq
@@ -269,7 +279,8 @@ impl Slab {
         let packet = &self.packets[id as usize].0;
         if packet.window & Packet::EXTRA != 0 {
             self.free_extras.push(packet.ts_val);
-            self.extras[packet.ts_val as usize].metadata.way = None;
+            let metadata = &mut self.extras[packet.ts_val as usize].metadata;
+            (metadata.way, metadata.telemetry) = (None, None);
         }
         self.free.push(id);
     }
@@ -345,15 +356,20 @@ mod tests {
     fn content_survives_the_way_through_a_packet_followed_or_not() {
         let mut slab = Slab::default();
         let content = Content { words: [1, u32::MAX, 3, 4], note: (1 << 30) - 1 };
-        for way in [None, Some(Box::new(Way { number: 7, links: Vec::new() }))] {
+        let way = || Some(Box::new(Way { number: 7, links: Vec::new() }));
+        let telemetry = Telemetry::with_room(3);
+        for (way, told) in [(None, false), (way(), false), (None, true), (way(), true)] {
             let is_followed = way.is_some();
-            let id = slab.packet_with(Time::from_ps(3), &Header::default(), 5, content, way);
+            let told = told.then_some(telemetry);
+            let id =
+                slab.packet_with(Time::from_ps(3), &Header::default(), 5, content, way, told.map(Box::new));
             assert_eq!(slab.content(id), content);
             let copy = slab.duplicate(id);
             let detached = slab.take(id);
             let id = slab.put(detached);
             for id in [id, copy] {
                 assert_eq!((slab.content(id), slab.way(id).is_some()), (content, is_followed));
+                assert_eq!(slab.telemetry(id), told.as_ref());
                 slab.remove(id);
             }
             assert_eq!(slab.live(), 0);

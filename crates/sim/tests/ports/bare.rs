@@ -4,8 +4,10 @@ use weft_fabric::{Fabric, FabricBuilder, LinkSpec, Overhead, QueueSpec, SharedBu
 use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
 use weft_sim::network::{HostKind, Network};
+use weft_sim::packet::Content;
 use weft_sim::served_port::PortCounters;
 use weft_switching::{Header, Kind};
+use weft_transport::roce::Telemetry;
 use weft_units::{Duration, LinkId, PortId, Rate, Time};
 
 /// A packet that arrived.
@@ -14,6 +16,7 @@ pub struct Arrived {
     pub tag: u16,
     pub at: Time,
     pub header: Header,
+    pub telemetry: Option<Telemetry>,
 }
 
 /// A link of whole bytes: no overhead.
@@ -30,6 +33,17 @@ pub struct Bare {
 impl Bare {
     /// The links from and to the sender are `first`, those from and to the receiver `second`.
     pub fn new(first: &LinkSpec, second: &LinkSpec, buffer: Option<SharedBuffer>, seed: u64) -> Self {
+        Self::with(first, second, buffer, seed, false)
+    }
+
+    /// As [`Bare::new`]; packets may ask for telemetry.
+    pub fn with(
+        first: &LinkSpec,
+        second: &LinkSpec,
+        buffer: Option<SharedBuffer>,
+        seed: u64,
+        asks_telemetry: bool,
+    ) -> Self {
         let mut builder = FabricBuilder::new("bare");
         let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).unwrap());
         let switch = builder.add_switch("s0", 1, None).unwrap();
@@ -37,7 +51,7 @@ impl Bare {
         builder.connect(switch, hosts[1], second).unwrap();
         let fabric: &'static Fabric =
             Box::leak(Box::new(builder.build().unwrap().with_buffer(buffer).unwrap()));
-        let kind = HostKind { subflow_bits: 1, paces: false };
+        let kind = HostKind { subflow_bits: 1, paces: false, asks_telemetry };
         let mut net = Network::new(fabric, seed, &Division::of(fabric), 0, kind, 1_500, false);
         net.queue.set_end(Time::MAX);
         Self { net, arrived: Vec::new() }
@@ -49,6 +63,18 @@ impl Bare {
         self.net.now = at;
         let header = Header { sport: tag, ip_bytes: bytes, payload: bytes - 40, ..template };
         let packet = self.net.packets.packet_without_segment(&header);
+        self.net.counters.packets_sent += 1;
+        let nic = self.net.link_at(self.net.fabric.host_node(weft_units::HostId(0)), PortId(0));
+        self.net.send(nic, packet);
+    }
+
+    /// The sender offers a packet of `bytes` at `at`, with `telemetry`.
+    pub fn offer_with(&mut self, at: Time, tag: u16, bytes: u16, telemetry: Option<Telemetry>) {
+        self.run_until(at);
+        self.net.now = at;
+        let header = Header { sport: tag, ip_bytes: bytes, payload: bytes - 40, ..datagram() };
+        let (content, telemetry) = (Content::default(), telemetry.map(Box::new));
+        let packet = self.net.packets.packet_with(at, &header, 0, content, None, telemetry);
         self.net.counters.packets_sent += 1;
         let nic = self.net.link_at(self.net.fabric.host_node(weft_units::HostId(0)), PortId(0));
         self.net.send(nic, packet);
@@ -74,7 +100,8 @@ impl Bare {
                 self.net.send(egress, bound.packet);
             } else {
                 let header = self.net.packets.get(bound.packet).header;
-                self.arrived.push(Arrived { tag: header.sport, at: time, header });
+                let telemetry = self.net.packets.telemetry(bound.packet).copied();
+                self.arrived.push(Arrived { tag: header.sport, at: time, header, telemetry });
                 self.net.deliver(bound.packet);
             }
         }

@@ -6,5 +6,6 @@ mod bare;
 mod deadlock;
 mod lossless;
 mod pausing;
+mod telemetry;
 mod trial;
 mod trimming;

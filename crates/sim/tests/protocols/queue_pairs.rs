@@ -1,6 +1,7 @@
 //! Hosts with RoCE.
 
 use proptest::prelude::*;
+use weft_sim::columns::FlowRecord;
 
 use super::{leaf_spine, run, run_with_threads};
 
@@ -33,14 +34,19 @@ fn queue_pairs_of_a_host_share_its_link_and_nothing_queues_there() {
 
 #[test]
 fn losses_are_repaired_by_either_recovery() {
-    for recovery in ["go-back-n", "selective-repeat"] {
+    let cases = ["go-back-n", "selective-repeat"]
+        .into_iter()
+        .flat_map(|recovery| ["off", "hpcc", "timely", "swift"].map(|control| (recovery, control)));
+    for (recovery, control) in cases {
         let traffic = "pairs = { incast = { fan_in = 5, receiver = \"h0\" } }\nflows = 10\nsizes = { fixed = \"300 kB\" }";
-        let transport =
-            format!("protocol = \"roce\"\nloss_recovery = \"{recovery}\"\ncongestion_control = \"off\"");
-        let plan = leaf_spine("queue = \"30 packets\"", traffic, &transport, "limit = \"1 s\"");
+        let transport = format!(
+            "protocol = \"roce\"\nloss_recovery = \"{recovery}\"\ncongestion_control = \"{control}\""
+        );
+        let plan = leaf_spine("queue = \"20 packets\"", traffic, &transport, "limit = \"1 s\"");
         let (report, kept) = run_with_threads(&plan);
-        assert_eq!(report.flows_finished, kept.flows.len() as u64, "{recovery}");
-        assert!(kept.flows.iter().any(|flow| flow.retransmissions > 0 && flow.drops > 0), "{recovery}");
+        assert_eq!(report.flows_finished, kept.flows.len() as u64, "{recovery} {control}");
+        let repairs = |flow: &FlowRecord| flow.retransmissions > 0 && flow.drops > 0;
+        assert!(kept.flows.iter().any(repairs), "{recovery} {control}");
     }
 }
 
@@ -49,7 +55,7 @@ proptest! {
 
     #[test]
     fn whatever_the_parameters_flows_finish(
-        (recovery, control) in (prop_oneof!["go-back-n", "selective-repeat"], prop_oneof!["off", "dcqcn"]),
+        (recovery, control) in (prop_oneof!["go-back-n", "selective-repeat"], prop_oneof!["off", "dcqcn", "hpcc", "timely", "swift"]),
         (mtu, ack_every, packets) in (100_u32..4000, 1_u32..65, 4_u32..60),
         window in prop_oneof![Just(0_u32), 4_000_u32..100_000],
         (pattern, bytes) in (prop_oneof!["permutation", "all-to-all"], 1_u32..200_000),
@@ -72,7 +78,7 @@ proptest! {
 fn over_lossless_ports_nothing_is_lost_and_paused_queue_pairs_wait_in_their_host() {
     let traffic =
         "pairs = { incast = { fan_in = 7, receiver = \"h0\" } }\nflows = 14\nsizes = { fixed = \"1 MB\" }";
-    for control in ["off", "dcqcn"] {
+    for control in ["off", "dcqcn", "hpcc", "timely", "swift"] {
         let transport = format!("protocol = \"roce\"\ncongestion_control = \"{control}\"");
         let fabric = "queue = \"1 MB\"\npfc = {}\nred = { kmin = \"50 kB\", kmax = \"200 kB\", pmax = 0.2 }";
         let plan = leaf_spine(fabric, traffic, &transport, "limit = \"1 s\"");

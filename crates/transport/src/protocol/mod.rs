@@ -79,7 +79,7 @@ protocols! {
     /// Datagrams.
     Udp(udp::Config) = "udp", "datagrams at a rate, constant or on and off; nothing is retransmitted";
     /// RDMA over Converged Ethernet, version 2.
-    Roce(roce::Config) = "roce", "RoCEv2: queue pairs with go-back-N or selective repeat, and DCQCN";
+    Roce(roce::Config) = "roce", "RoCEv2: queue pairs with go-back-N or selective repeat; DCQCN, HPCC, TIMELY or Swift";
     /// Ultra Ethernet.
     Uec(uec::Config) = "uec", "Ultra Ethernet: packets over many paths, SACK and NACK, window by delay and marks";
 }

@@ -1,6 +1,7 @@
 //! Integration tests: single transitions, whole transfers, comparison with traces and theory.
 
 mod common;
+mod congestion;
 mod dcqcn;
 mod kernel;
 mod multipath;

@@ -1,7 +1,7 @@
 //! docs/transport.md has the parameters of the protocols with their defaults, ranges and meanings.
 
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, Protocol, ProtocolConfig as _};
+use weft_transport::{Config, Idle, Protocol, ProtocolConfig as _};
 use weft_units::{ParamInfo, ParamKind};
 
 /// The rows of parameters in a section of the page.
@@ -30,6 +30,24 @@ fn parameters_of_multipath_tcp_are_idle_without_it() {
     let names = parameters.iter().map(|(param, _)| param.name).filter(|name| name.starts_with("mptcp_"));
     let missing: Vec<&str> = names.filter(|name| !idle.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn parameters_of_a_congestion_control_of_roce_are_idle_with_the_others() {
+    let roce = Protocol::named("roce").expect("RoCE");
+    let parameters = roce.parameters();
+    let controls = ["off", "dcqcn", "hpcc", "timely", "swift"];
+    for of in ["hpcc", "timely", "swift"] {
+        let names: Vec<&str> = parameters.iter().map(|(param, _)| param.name).collect();
+        let own: Vec<&str> = names.into_iter().filter(|name| name.starts_with(&format!("{of}_"))).collect();
+        assert!(own.len() > 3, "{own:?}");
+        for control in controls {
+            let decides = |idle: &&Idle| (idle.decides, idle.value) == ("congestion_control", control);
+            let idle: Vec<&str> =
+                roce.config().idle().iter().filter(decides).flat_map(|idle| idle.keys).copied().collect();
+            assert!(own.iter().all(|name| idle.contains(name) == (control != of)), "{of} {control}");
+        }
+    }
 }
 
 #[test]

@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
+use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Path, Receiver, Sender};
 use weft_transport::{Arrival, ProtocolConfig as _, Receiving, Sending};
 use weft_units::{Bytes, Duration, Rate, Time};
 
-/// The rate of the link, which the congestion control limits.
-const LINE: Rate = Rate::from_gbps(100);
+/// The path, whose rate the congestion control limits.
+const PATH: Path = Path { line: Rate::from_gbps(100), round_trip: Duration::from_us(10), switches: 1 };
 
 /// The way of a packet, and that of an acknowledgement.
 const WAY: Duration = Duration::from_us(5);
 /// From one packet to the next.
 const GAP: Duration = Duration::from_us(1);
+
+/// An acknowledgement without notification.
+fn ack(next: u32, kind: AckKind) -> Ack {
+    Ack { next, kind, is_cnp: false, echo: Time::ZERO, telemetry: None }
+}
 
 /// What happens at a time.
 enum Event {
@@ -27,7 +32,7 @@ fn sent(config: &Config, packets: u64, losses: &[(u32, u32)]) -> String {
     config.validate().unwrap();
     let mut losses: BTreeMap<u32, u32> = losses.iter().copied().collect();
     let window = (config.window != Bytes(0)).then_some(config.window.0);
-    let mut sender = Sender::new(config, packets * u64::from(config.mtu), window, LINE, Time::ZERO);
+    let mut sender = Sender::new(config, packets * u64::from(config.mtu), window, &PATH, Time::ZERO);
     let mut receiver = Receiver::default();
     let mut events: BTreeMap<(Time, u32), Event> = BTreeMap::new();
     let (mut now, mut free, mut said, mut count) = (Time::ZERO, Time::ZERO, Vec::new(), 0);
@@ -108,11 +113,11 @@ fn selective_repeat_sends_what_is_missing_once_more_is_known_to_have_arrived() {
 fn a_window_limits_the_packets_in_flight_and_the_last_of_them_is_acknowledged_at_once() {
     for loss_recovery in [LossRecovery::GoBackN, LossRecovery::SelectiveRepeat] {
         let config = Config { loss_recovery, window: Bytes(3_500), ack_every: 64, ..Config::default() };
-        let mut sender = Sender::new(&config, 10_000, Some(config.window.0), LINE, Time::ZERO);
+        let mut sender = Sender::new(&config, 10_000, Some(config.window.0), &PATH, Time::ZERO);
         let asks: Vec<bool> =
             std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).map(|data| data.asks).collect();
         assert_eq!(asks, [false, false, true]);
-        sender.receive(&config, Time::ZERO, &Ack { next: 3, kind: AckKind::Plain, is_cnp: false });
+        sender.receive(&config, Time::ZERO, &ack(3, AckKind::Plain));
         assert_eq!(sender.poll_transmit(&config, Time::ZERO).map(|data| data.psn), Some(3));
         assert_eq!(sent(&config, 10, &[]), "0 1 2 3 4 5 6 7 8 9");
     }
@@ -127,7 +132,7 @@ fn a_receiver_notifies_of_congestion_once_per_interval() {
         let config = Config { ack_every: 64, cnp_interval, ..Config::default() };
         let mut receiver = Receiver::default();
         let notified = (0..40_u32).filter(|psn| {
-            let data = Data { psn: *psn, payload: 1000, asks: false, is_repeated: false };
+            let data = Data { psn: *psn, payload: 1000, asks: false, ..Data::default() };
             let now = Time::ZERO + GAP * u64::from(*psn);
             receiver
                 .receive(&config, now, &data, Arrival { is_marked: *psn >= 5, is_trimmed: false })
@@ -145,7 +150,7 @@ fn a_sender_with_selective_repeat_sends_no_packet_that_its_receiver_would_refuse
     for (loss_recovery, expected) in [(LossRecovery::GoBackN, 100_000), (LossRecovery::SelectiveRepeat, SPAN)]
     {
         let config = Config { loss_recovery, ..Config::default() };
-        let mut sender = Sender::new(&config, 100_000_000, None, LINE, Time::ZERO);
+        let mut sender = Sender::new(&config, 100_000_000, None, &PATH, Time::ZERO);
         let sent = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).count();
         assert_eq!(sent, expected as usize);
         let window = |packets: u32| Config { window: Bytes(u64::from(packets) * 1000), ..config.clone() };
@@ -157,11 +162,11 @@ fn a_sender_with_selective_repeat_sends_no_packet_that_its_receiver_would_refuse
 #[test]
 fn a_report_of_a_single_packet_means_nothing_to_go_back_n() {
     let config = Config::default();
-    let mut sender = Sender::new(&config, 10_000, None, LINE, Time::ZERO);
+    let mut sender = Sender::new(&config, 10_000, None, &PATH, Time::ZERO);
     assert_eq!(std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).count(), 10);
-    sender.receive(&config, Time::ZERO, &Ack { next: 0, kind: AckKind::Selective(3), is_cnp: false });
+    sender.receive(&config, Time::ZERO, &ack(0, AckKind::Selective(3)));
     assert_eq!(sender.poll_transmit(&config, Time::ZERO), None);
-    sender.receive(&config, Time::ZERO, &Ack { next: 0, kind: AckKind::Nack, is_cnp: false });
+    sender.receive(&config, Time::ZERO, &ack(0, AckKind::Nack));
     let again = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).map(|data| data.psn);
     assert_eq!(again.collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
 }

@@ -31,7 +31,7 @@ impl Wire {
         builder.connect(hosts[0], hosts[1], spec).expect("a good link");
         let fabric = builder.build().expect("two hosts and a link");
         let fabric = Box::leak(Box::new(fabric));
-        let kind = HostKind { subflow_bits: 1, paces: false };
+        let kind = HostKind { subflow_bits: 1, paces: false, asks_telemetry: false };
         let mut net = Network::new(fabric, 1, &Division::of(fabric), 0, kind, 1_500, false);
         net.queue.set_end(Time::MAX);
         Self { link: net.link_at(hosts[0], PortId(0)), net, passed: Vec::new() }

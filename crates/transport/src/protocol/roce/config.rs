@@ -3,8 +3,13 @@
 use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeInclusive;
 
-use weft_units::{Bytes, Duration, Rate, params, words};
+use weft_units::{Bytes, Duration, ParamInfo, Rate, params, words};
 
+use super::hpcc::HpccConfig;
+use super::path::{Path, RATES};
+use super::swift::SwiftConfig;
+use super::telemetry::Telemetry;
+use super::timely::TimelyConfig;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
 use crate::protocol_config::{Idle, ProtocolConfig, WithoutEcn};
@@ -27,12 +32,18 @@ words! {
 }
 
 words! {
-    /// How the sender adapts its rate.
+    /// How the sender adapts its rate or its window. Packets are ECN capable with DCQCN alone.
     pub enum CongestionControl {
-        /// It sends at the rate of its link; packets are not ECN capable.
+        /// It sends at the rate of its link.
         Off = "off",
         /// By congestion notifications for marked packets (Zhu et al., SIGCOMM 2015).
         Dcqcn = "dcqcn",
+        /// By the telemetry of switches (Li et al., SIGCOMM 2019).
+        Hpcc = "hpcc",
+        /// By the gradient of round-trip times (Mittal et al., SIGCOMM 2015).
+        Timely = "timely",
+        /// By a target for the delay (Kumar et al., SIGCOMM 2020).
+        Swift = "swift",
     }
 }
 
@@ -89,12 +100,56 @@ params! {
         min_rate: Rate = Rate::from_bps(100_000_000), in RATES;
         /// a decrease before the first increase also lowers the target rate
         clamp_target_rate: bool = false;
+        /// the round trip without queues, T of HPCC and minRTT of TIMELY; 0 s: that of the flow's path
+        base_rtt: Duration = Duration::ZERO, in Duration::ZERO..=Duration::from_secs(60);
+        ..hpcc: HpccConfig;
+        ..timely: TimelyConfig;
+        ..swift: SwiftConfig;
     }
 }
 
-/// The ranges of times and rates.
+/// The range of times.
 const TIMES: RangeInclusive<Duration> = Duration::from_ns(100)..=Duration::from_secs(60);
-const RATES: RangeInclusive<Rate> = Rate::from_bps(1_000)..=Rate::from_gbps(100_000);
+
+/// The parameters of each congestion control alone.
+const DCQCN: &[&str] = &[
+    "cnp_interval",
+    "cnp_on_out_of_order",
+    "rate_on_first_cnp",
+    "alpha_gain",
+    "alpha_interval",
+    "decrease_interval",
+    "increase_interval",
+    "increase_bytes",
+    "fast_recovery_times",
+    "additive_increase",
+    "hyper_increase",
+    "clamp_target_rate",
+];
+const HPCC: &[&str] = &names::<{ HpccConfig::PARAMS.len() }>(HpccConfig::PARAMS);
+const TIMELY: &[&str] = &names::<{ TimelyConfig::PARAMS.len() }>(TimelyConfig::PARAMS);
+const SWIFT: &[&str] = &names::<{ SwiftConfig::PARAMS.len() }>(SwiftConfig::PARAMS);
+const SET_DCQCN: &str = ": set it to \"dcqcn\"";
+const SET_HPCC: &str = ": set it to \"hpcc\"";
+const SET_TIMELY: &str = ": set it to \"timely\"";
+const SET_SWIFT: &str = ": set it to \"swift\"";
+const SET_BASED: &str = ": set it to \"hpcc\" or \"timely\"";
+const EVERY: &str = ": it asks for an acknowledgement of each packet";
+
+/// The names of parameters.
+const fn names<const N: usize>(all: &[ParamInfo]) -> [&'static str; N] {
+    let (mut names, mut at) = ([""; N], 0);
+    while at < N {
+        names[at] = all[at].name;
+        at += 1;
+    }
+    names
+}
+
+/// Parameters without effect with a congestion control.
+const fn without(keys: &'static [&'static str], control: CongestionControl, advice: &'static str) -> Idle {
+    Idle { keys, decides: "congestion_control", value: control.word(), advice }
+}
 
 /// Parameters without effect.
 const IDLE: &[Idle] = &[
@@ -110,26 +165,29 @@ const IDLE: &[Idle] = &[
         value: LossRecovery::SelectiveRepeat.word(),
         advice: ": set rto_low and rto_high",
     },
-    Idle {
-        keys: &[
-            "cnp_interval",
-            "cnp_on_out_of_order",
-            "rate_on_first_cnp",
-            "alpha_gain",
-            "alpha_interval",
-            "decrease_interval",
-            "increase_interval",
-            "increase_bytes",
-            "fast_recovery_times",
-            "additive_increase",
-            "hyper_increase",
-            "min_rate",
-            "clamp_target_rate",
-        ],
-        decides: "congestion_control",
-        value: CongestionControl::Off.word(),
-        advice: ": set it to \"dcqcn\"",
-    },
+    without(DCQCN, CongestionControl::Off, SET_DCQCN),
+    without(DCQCN, CongestionControl::Hpcc, SET_DCQCN),
+    without(DCQCN, CongestionControl::Timely, SET_DCQCN),
+    without(DCQCN, CongestionControl::Swift, SET_DCQCN),
+    without(HPCC, CongestionControl::Off, SET_HPCC),
+    without(HPCC, CongestionControl::Dcqcn, SET_HPCC),
+    without(HPCC, CongestionControl::Timely, SET_HPCC),
+    without(HPCC, CongestionControl::Swift, SET_HPCC),
+    without(TIMELY, CongestionControl::Off, SET_TIMELY),
+    without(TIMELY, CongestionControl::Dcqcn, SET_TIMELY),
+    without(TIMELY, CongestionControl::Hpcc, SET_TIMELY),
+    without(TIMELY, CongestionControl::Swift, SET_TIMELY),
+    without(SWIFT, CongestionControl::Off, SET_SWIFT),
+    without(SWIFT, CongestionControl::Dcqcn, SET_SWIFT),
+    without(SWIFT, CongestionControl::Hpcc, SET_SWIFT),
+    without(SWIFT, CongestionControl::Timely, SET_SWIFT),
+    without(&["min_rate"], CongestionControl::Off, ": set it to \"dcqcn\", \"hpcc\" or \"timely\""),
+    without(&["min_rate"], CongestionControl::Swift, ": set swift_min_window"),
+    without(&["base_rtt"], CongestionControl::Off, SET_BASED),
+    without(&["base_rtt"], CongestionControl::Dcqcn, SET_BASED),
+    without(&["base_rtt"], CongestionControl::Swift, SET_BASED),
+    without(&["ack_every"], CongestionControl::Hpcc, EVERY),
+    without(&["ack_every"], CongestionControl::Swift, EVERY),
 ];
 
 impl Config {
@@ -137,11 +195,36 @@ impl Config {
     pub fn is_ecn_capable(&self) -> bool {
         self.congestion_control == CongestionControl::Dcqcn
     }
+
+    /// For how many switches its packets have room to add their telemetry; `None`: they ask for none.
+    pub fn telemetry_hops(&self) -> Option<u8> {
+        (self.congestion_control == CongestionControl::Hpcc).then_some(self.hpcc.hops)
+    }
+
+    /// Bytes of telemetry in a packet, and in an acknowledgement.
+    pub fn telemetry_bytes(&self) -> u32 {
+        self.telemetry_hops().map_or(0, Telemetry::bytes)
+    }
+
+    /// Whether the congestion control needs to know the round trip without queues, or the switches on the path.
+    pub fn needs_path(&self) -> bool {
+        !matches!(self.congestion_control, CongestionControl::Off | CongestionControl::Dcqcn)
+    }
+
+    /// Whether the sender asks for an acknowledgement of each packet: they set its window.
+    pub(super) fn asks_always(&self) -> bool {
+        matches!(self.congestion_control, CongestionControl::Hpcc | CongestionControl::Swift)
+    }
+
+    /// The round trip without queues on this path.
+    pub(super) fn base_rtt_of(&self, path: &Path) -> Duration {
+        if self.base_rtt == Duration::ZERO { path.round_trip } else { self.base_rtt }
+    }
 }
 
 impl ProtocolConfig for Config {
     fn framing(&self) -> Framing {
-        Framing { payload: self.mtu, headers: HEADERS, round_trips: 0, pace: None }
+        Framing { payload: self.mtu, headers: HEADERS + self.telemetry_bytes(), round_trips: 0, pace: None }
     }
 
     fn validate(&self) -> Result<(), ConfigError> {
@@ -152,7 +235,13 @@ impl ProtocolConfig for Config {
             || self.window.0 <= u64::from(SPAN) * u64::from(self.mtu);
         let most = format!("at most {SPAN} packets of `mtu` with selective repeat");
         check(is_kept, "window", &self.window, &most)?;
-        check(self.rto_low <= self.rto_high, "rto_low", &self.rto_low, "at most rto_high")
+        check(self.rto_low <= self.rto_high, "rto_low", &self.rto_low, "at most rto_high")?;
+        let (timely, swift) = (&self.timely, &self.swift);
+        check(timely.low <= timely.high, "timely_low", &timely.low, "at most timely_high")?;
+        let is_below = swift.flow_min < swift.flow_max;
+        check(is_below, "swift_flow_min", &swift.flow_min, "less than swift_flow_max")?;
+        let is_at_most = swift.min_window <= swift.max_window;
+        check(is_at_most, "swift_min_window", &swift.min_window, "at most swift_max_window")
     }
 
     fn payload_key(&self) -> &'static str {
@@ -168,9 +257,13 @@ impl ProtocolConfig for Config {
     }
 
     fn without_ecn(&self) -> Option<WithoutEcn> {
-        (!self.is_ecn_capable()).then_some(WithoutEcn {
-            why: "transport.congestion_control is \"off\"",
-            fix: "transport.congestion_control = \"dcqcn\"",
-        })
+        let why = match self.congestion_control {
+            CongestionControl::Dcqcn => return None,
+            CongestionControl::Off => "transport.congestion_control is \"off\"",
+            CongestionControl::Hpcc => "transport.congestion_control is \"hpcc\"",
+            CongestionControl::Timely => "transport.congestion_control is \"timely\"",
+            CongestionControl::Swift => "transport.congestion_control is \"swift\"",
+        };
+        Some(WithoutEcn { why, fix: "transport.congestion_control = \"dcqcn\"" })
     }
 }

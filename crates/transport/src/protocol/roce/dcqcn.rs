@@ -5,6 +5,7 @@
 use weft_units::{Bytes, Duration, Rate, Time};
 
 use super::config::Config;
+use super::path::gap;
 
 /// The rate of a sender, in bits per second.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ impl Dcqcn {
     /// How long a packet of `wire_bytes` occupies a line of the present rate.
     pub fn gap(&mut self, config: &Config, now: Time, wire_bytes: u32) -> Duration {
         let rate = self.rate(config, now);
-        Duration::from_ps((f64::from(wire_bytes) * 8e12 / rate) as u64)
+        gap(wire_bytes, rate)
     }
 
     /// The estimate of congestion.

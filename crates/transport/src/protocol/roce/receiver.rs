@@ -3,13 +3,14 @@
 use weft_units::Time;
 
 use super::config::{Config, LossRecovery, SPAN};
+use super::telemetry::Telemetry;
 use crate::arrivals::Arrivals;
 use crate::machine::Arrival;
 use crate::one_way::Receiving;
 use crate::stats::Stats;
 
 /// A data packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Data {
     /// Its sequence number.
     pub psn: u32,
@@ -19,10 +20,14 @@ pub struct Data {
     pub asks: bool,
     /// Whether it was sent before. For bookkeeping only; not part of a header.
     pub is_repeated: bool,
+    /// When it was sent: its sender's network card remembers it.
+    pub sent: Time,
+    /// The ports on its way, if it asks for their state.
+    pub telemetry: Option<Box<Telemetry>>,
 }
 
 /// An acknowledgement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ack {
     /// All packets below this number have arrived.
     pub next: u32,
@@ -30,6 +35,10 @@ pub struct Ack {
     pub kind: AckKind,
     /// Whether it notifies of congestion.
     pub is_cnp: bool,
+    /// When the packet that it answers was sent.
+    pub echo: Time,
+    /// The telemetry of the packet that it answers.
+    pub telemetry: Option<Box<Telemetry>>,
 }
 
 /// The kinds of acknowledgements.
@@ -120,7 +129,7 @@ impl Receiving for Receiver {
         }
         self.unacknowledged = 0;
         let kind = kind.unwrap_or(AckKind::Plain);
-        Some(Ack { next, kind, is_cnp })
+        Some(Ack { next, kind, is_cnp, echo: data.sent, telemetry: data.telemetry.clone() })
     }
 
     /// The number of packets that have arrived in order.

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
-use weft_units::{Duration, Rate, Time};
+use weft_units::{Duration, Time};
 
-use super::config::{Config, CongestionControl, LossRecovery, SPAN};
-use super::dcqcn::Dcqcn;
+use super::config::{Config, LossRecovery, SPAN};
+use super::control::Control;
+use super::path::{Feedback, Path};
 use super::receiver::{Ack, AckKind, Data};
+use super::telemetry::Telemetry;
 use crate::arrivals::Arrivals;
 use crate::one_way::Sending;
 use crate::protocol_config::ProtocolConfig as _;
@@ -20,7 +22,7 @@ pub struct Sender {
     last: u16,
     /// Of earlier messages that are not acknowledged: the packet after the last one, and the last one's payload bytes.
     earlier: VecDeque<(u32, u16)>,
-    /// The most packets in flight.
+    /// The most packets in flight, besides the window of the congestion control.
     window: u32,
     /// The lowest number never sent.
     fresh: u32,
@@ -34,16 +36,15 @@ pub struct Sender {
     recovers_to: Option<u32>,
     /// When the sender stops waiting; [`Time::MAX`]: it does not wait.
     timeout_at: Time,
-    rate: Dcqcn,
+    control: Control,
     /// When its rate lets it send.
     next_at: Time,
     stats: Stats,
 }
 
 impl Sender {
-    /// A flow of `bytes` that starts `now` on a link of rate `line`. At most `window` bytes may be in flight, if there is a
-    /// limit.
-    pub fn new(config: &Config, bytes: u64, window: Option<u64>, line: Rate, now: Time) -> Self {
+    /// A flow of `bytes` that starts `now` on this path. At most `window` bytes may be in flight, if there is a limit.
+    pub fn new(config: &Config, bytes: u64, window: Option<u64>, path: &Path, now: Time) -> Self {
         let (packets, last) = config.framing().numbered_packets(bytes);
         let most = match config.loss_recovery {
             LossRecovery::GoBackN => u32::MAX,
@@ -61,7 +62,7 @@ impl Sender {
             known_to: 0,
             recovers_to: None,
             timeout_at: Time::MAX,
-            rate: Dcqcn::new(line),
+            control: Control::new(config, path),
             next_at: now,
             stats: Stats::default(),
         }
@@ -86,7 +87,7 @@ impl Sender {
     }
 
     /// The number of the packet that it would send now, if any.
-    fn peek(&mut self) -> Option<u32> {
+    fn peek(&mut self, config: &Config) -> Option<u32> {
         self.next = self.next.max(self.acknowledged());
         while self.next < self.fresh {
             if self.next >= self.known_to && self.recovers_to.is_some() {
@@ -99,8 +100,13 @@ impl Sender {
             }
             self.next += 1;
         }
-        let room = self.fresh - self.acknowledged() < self.window;
+        let room = self.fresh - self.acknowledged() < self.room(config);
         (self.fresh < self.packets && room).then_some(self.fresh)
+    }
+
+    /// The most packets in flight now.
+    fn room(&self, config: &Config) -> u32 {
+        self.window.min(self.control.window(config))
     }
 
     fn timeout(&self, config: &Config) -> Duration {
@@ -113,13 +119,14 @@ impl Sender {
         }
     }
 
-    /// A packet beyond a missing one has arrived.
-    fn select(&mut self, psn: u32) {
+    /// A packet beyond a missing one has arrived. Returns whether that is the first sign of a loss.
+    fn select(&mut self, psn: u32) -> bool {
         if psn >= self.fresh {
-            return;
+            return false;
         }
         self.arrived.insert(psn);
-        if self.recovers_to.is_none() {
+        let is_first = self.recovers_to.is_none();
+        if is_first {
             self.recovers_to = Some(self.fresh);
             self.next = self.acknowledged();
             self.known_to = self.next + 1;
@@ -128,16 +135,12 @@ impl Sender {
             self.next = self.known_to;
         }
         self.known_to = self.known_to.max(psn);
+        is_first
     }
 
     /// It has sent a packet at `now`, of `wire_bytes` bytes on the wire, for which its link needs `tx_time`.
     pub fn sent(&mut self, config: &Config, now: Time, wire_bytes: u32, tx_time: Duration) {
-        self.next_at = now
-            + match config.congestion_control {
-                CongestionControl::Dcqcn => self.rate.gap(config, now, wire_bytes),
-                CongestionControl::Off => tx_time,
-            };
-        self.rate.sent(config, now, wire_bytes);
+        self.next_at = now + self.control.sent(config, now, wire_bytes, tx_time);
     }
 }
 
@@ -154,37 +157,48 @@ impl Sending for Sender {
     }
 
     fn receive(&mut self, config: &Config, now: Time, ack: &Ack) {
+        let before = self.acknowledged();
         self.arrived.fill_to(ack.next.min(self.fresh));
         let acknowledged = self.acknowledged();
         while self.earlier.front().is_some_and(|(end, _)| *end <= acknowledged) {
             self.earlier.pop_front();
         }
-        match ack.kind {
-            AckKind::Plain => {}
-            AckKind::Nack => self.next = self.acknowledged(),
+        let shows_loss = match ack.kind {
+            AckKind::Plain => false,
+            AckKind::Nack => {
+                self.next = self.acknowledged();
+                true
+            }
             AckKind::Selective(psn) if config.loss_recovery == LossRecovery::SelectiveRepeat => {
                 self.select(psn)
             }
             // Its receiver keeps nothing beyond the missing packet.
-            AckKind::Selective(_) => {}
-        }
+            AckKind::Selective(_) => false,
+        };
         if self.recovers_to.is_some_and(|end| self.acknowledged() >= end) {
             self.recovers_to = None;
             self.next = self.fresh;
         }
         let waits = self.acknowledged() < self.fresh;
         self.timeout_at = if waits { now + self.timeout(config) } else { Time::MAX };
-        if ack.is_cnp {
-            self.rate.notify(config, now);
-        }
+        let feedback = Feedback {
+            round_trip: now.saturating_since(ack.echo),
+            acknowledged: self.acknowledged() - before,
+            next: self.acknowledged(),
+            fresh: self.fresh,
+            is_cnp: ack.is_cnp,
+            shows_loss,
+            telemetry: ack.telemetry.as_deref(),
+        };
+        self.control.receive(config, now, &feedback);
     }
 
-    fn sends_at(&mut self, _config: &Config) -> Option<Time> {
-        self.peek().map(|_| self.next_at)
+    fn sends_at(&mut self, config: &Config) -> Option<Time> {
+        self.peek(config).map(|_| self.next_at)
     }
 
     fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Data> {
-        let psn = self.peek()?;
+        let psn = self.peek(config)?;
         let is_repeated = psn < self.fresh;
         self.next = psn + 1;
         self.fresh = self.fresh.max(self.next);
@@ -193,8 +207,15 @@ impl Sending for Sender {
         self.timeout_at = now + self.timeout(config);
         let last = self.ends(psn);
         let payload = last.unwrap_or(config.mtu);
-        let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.window;
-        Some(Data { psn, payload, asks: last.is_some() || fills || is_repeated, is_repeated })
+        let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.room(config);
+        Some(Data {
+            psn,
+            payload,
+            asks: last.is_some() || fills || is_repeated || config.asks_always(),
+            is_repeated,
+            sent: now,
+            telemetry: config.telemetry_hops().map(|hops| Box::new(Telemetry::with_room(hops))),
+        })
     }
 
     fn next_timeout(&mut self, _config: &Config) -> Time {
@@ -207,6 +228,7 @@ impl Sending for Sender {
             return;
         }
         self.stats.timeouts += 1;
+        self.control.time_out(config, now);
         self.next = self.acknowledged();
         if config.loss_recovery == LossRecovery::SelectiveRepeat {
             self.recovers_to = Some(self.fresh);
@@ -220,7 +242,8 @@ impl Sending for Sender {
     }
 
     fn window(&self, config: &Config) -> Option<u64> {
-        (self.window < u32::MAX).then(|| u64::from(self.window) * u64::from(config.mtu))
+        let window = self.room(config);
+        (window < u32::MAX).then(|| u64::from(window) * u64::from(config.mtu))
     }
 
     fn stats(&self) -> Stats {
@@ -228,6 +251,8 @@ impl Sending for Sender {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.arrived.heap_bytes() + self.earlier.capacity() * size_of::<(u32, u16)>()
+        self.arrived.heap_bytes()
+            + self.earlier.capacity() * size_of::<(u32, u16)>()
+            + self.control.heap_bytes()
     }
 }
