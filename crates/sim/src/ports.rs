@@ -29,8 +29,8 @@ pub struct Ports {
     pub chosen_queue: u8,
 }
 
-/// Whether the port of a link is served. With telemetry, all ports of switches are: the state of a queue at the departure of
-/// a packet is only known then.
+/// Whether the port of a link is served. With telemetry, all ports of switches are: the state of a queue at the
+/// departure of a packet is only known then.
 fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool, asks_telemetry: bool) -> bool {
     let link = fabric.link(id);
     let depends = fabric.buffer().is_some() || asks_telemetry;

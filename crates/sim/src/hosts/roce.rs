@@ -14,8 +14,8 @@ use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
 
-/// Bytes of the IP packet of an acknowledgement without telemetry: headers of IPv4 and UDP, base transport header, extended
-/// header, invariant CRC.
+/// Bytes of the IP packet of an acknowledgement without telemetry: headers of IPv4 and UDP, base transport header,
+/// extended header, invariant CRC.
 const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
 /// DSCP and ECN of an acknowledgement: class selector 6.
 const ACK_CLASS: u8 = 48 << 2;

@@ -7,9 +7,9 @@ use super::Network;
 use crate::packet::PacketId;
 
 impl Network<'_> {
-    /// The line of a switch's port starts to send a packet at `at`: its telemetry gets the state of the port at that time,
-    /// after the packet has left its queue, as in the switches of HPCC (Li et al., SIGCOMM 2019). A packet without payload
-    /// only returns telemetry.
+    /// The line of a switch's port starts to send a packet at `at`: its telemetry gets the state of the port at that
+    /// time, after the packet has left its queue, as in the switches of HPCC (Li et al., SIGCOMM 2019). A packet
+    /// without payload only returns telemetry.
     #[inline(never)]
     pub(super) fn tell(&mut self, link: u32, packet: PacketId, at: Time) {
         if self.packets.get(packet).header.payload == 0 {

@@ -1,4 +1,5 @@
-//! The telemetry that a switch's port adds to packets: the time of their departure, bytes sent before, bytes queued then.
+//! The telemetry that a switch's port adds to packets: the time of their departure, bytes sent before, bytes queued
+//! then.
 
 use weft_fabric::{ClassSpec, Limit, PfcSpec, QueueSpec, SharedBuffer};
 use weft_transport::roce::{Hop, Telemetry};
@@ -26,8 +27,8 @@ fn a_port_tells_its_state_at_the_departure_of_each_packet_whatever_its_queue() {
     let fifo = QueueSpec::fifo(Limit::Bytes(100_000));
     let classes = vec![ClassSpec { weight: 1 }; 2];
     let shared = SharedBuffer { bytes: Bytes(200_000), alpha: 8.0 };
-    // A packet takes 100 ns to the switch and 1000 ns from there. Three come at once, another three 2.05 us later, and one
-    // when the line has long been free.
+    // A packet takes 100 ns to the switch and 1000 ns from there. Three come at once, another three 2.05 us later, and
+    // one when the line has long been free.
     let offered = [0, 0, 0, 2050, 2050, 2050, 9000];
     // (departure, packets queued behind it then)
     let expected = [(100, 0), (1100, 1), (2100, 0), (3100, 2), (4100, 1), (5100, 0), (9100, 0)];

@@ -27,8 +27,8 @@ fn telemetry_takes_its_bytes_on_the_wire_in_both_directions() {
     }
 }
 
-/// The outcome of an incast of seven flows of 3 MB at 10 Gbps, and the mean queue in bytes at its receiver's port, after its
-/// first millisecond.
+/// The outcome of an incast of seven flows of 3 MB at 10 Gbps, and the mean queue in bytes at its receiver's port,
+/// after its first millisecond.
 fn incast(control: &str, more: &str) -> (RunReport, MemoryRecorder, f64) {
     let traffic =
         "pairs = { incast = { fan_in = 7, receiver = \"h0\" } }\nflows = 7\nsizes = { fixed = \"3 MB\" }";
@@ -66,7 +66,8 @@ fn in_an_incast_hpcc_keeps_the_queue_far_below_that_of_dcqcn() {
 #[test]
 fn in_an_incast_swift_keeps_the_delay_near_its_target() {
     let (_, kept, mean) = incast("swift", "");
-    // Windows of less than a packet to several: the target is between that without flow scaling and that with all of it.
+    // Windows of less than a packet to several: the target is between that without flow scaling and that with all of
+    // it.
     let delay = mean * 8.0 / 10e9 * 1e6;
     println!("queueing delay: {delay:.1} us");
     assert!(delay > 10.0 && delay < 20.0 + 3.0 * 3.053 + 100.0, "{delay}");

@@ -55,7 +55,8 @@ proptest! {
 
     #[test]
     fn whatever_the_parameters_flows_finish(
-        (recovery, control) in (prop_oneof!["go-back-n", "selective-repeat"], prop_oneof!["off", "dcqcn", "hpcc", "timely", "swift"]),
+        recovery in prop_oneof!["go-back-n", "selective-repeat"],
+        control in prop_oneof!["off", "dcqcn", "hpcc", "timely", "swift"],
         (mtu, ack_every, packets) in (100_u32..4000, 1_u32..65, 4_u32..60),
         window in prop_oneof![Just(0_u32), 4_000_u32..100_000],
         (pattern, bytes) in (prop_oneof!["permutation", "all-to-all"], 1_u32..200_000),

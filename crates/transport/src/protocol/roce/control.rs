@@ -48,8 +48,8 @@ impl Control {
         }
     }
 
-    /// It sends a packet of `wire_bytes` bytes on the wire, for which its link needs `tx_time`. Returns the time after which it
-    /// may send the next one.
+    /// It sends a packet of `wire_bytes` bytes on the wire, for which its link needs `tx_time`. Returns the time after
+    /// which it may send the next one.
     pub fn sent(&mut self, config: &Config, now: Time, wire_bytes: u32, tx_time: Duration) -> Duration {
         match self {
             Self::Off => tx_time,

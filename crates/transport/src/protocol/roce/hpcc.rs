@@ -13,7 +13,8 @@ params! {
     pub struct HpccConfig {
         /// the utilisation eta of the busiest link at which HPCC aims
         eta: f64 as "hpcc_eta" = 0.95, in (Excluded(0.0), Included(1.0));
-        /// round trips in a row in which the window only increases by `hpcc_increase`, before it follows the utilisation again
+        /// round trips in a row in which the window only increases by `hpcc_increase`, before it follows the
+        /// utilisation again
         max_stage: u32 as "hpcc_max_stage" = 5, in 0..=u32::MAX;
         /// additive increase of the window
         increase: Bytes as "hpcc_increase" = Bytes(80), in Bytes(0)..=Bytes(1_000_000);
@@ -44,8 +45,8 @@ pub struct Hpcc {
 }
 
 impl Hpcc {
-    /// A sender that starts at the rate of its link, with a window of the product of this rate and the base round trip. `least` is
-    /// the rate below which it does not decrease.
+    /// A sender that starts at the rate of its link, with a window of the product of this rate and the base round trip.
+    /// `least` is the rate below which it does not decrease.
     pub fn new(least: Rate, path: &Path) -> Self {
         let base = path.round_trip.as_secs_f64();
         let [least, most] = [least, path.line].map(|rate| rate.bps() as f64 * base / 8.0);
@@ -88,7 +89,8 @@ impl Hpcc {
         }
     }
 
-    /// Updates the utilisation; returns whether the telemetry can be compared with the one before. A new path begins anew.
+    /// Updates the utilisation; returns whether the telemetry can be compared with the one before. A new path begins
+    /// anew.
     fn measure(&mut self, telemetry: &Telemetry) -> bool {
         let Some(last) = self.last.replace(*telemetry).filter(|last| last.is_on_path_of(telemetry)) else {
             return false;

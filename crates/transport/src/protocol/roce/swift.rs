@@ -20,7 +20,8 @@ params! {
         base_target: Duration as "swift_base_target" = Duration::from_us(20), in DELAYS;
         /// addition to the target for each switch on the path
         hop_target: Duration as "swift_hop_target" = Duration::from_ns(3053), in DELAYS;
-        /// addition to the target for a window of `swift_flow_min` or less; it falls with the window to zero at `swift_flow_max`
+        /// addition to the target for a window of `swift_flow_min` or less; it falls with the window to zero at
+        /// `swift_flow_max`
         flow_target: Duration as "swift_flow_target" = Duration::from_us(100), in DELAYS;
         /// window in packets up to which the target has all of `swift_flow_target`
         flow_min: f64 as "swift_flow_min" = 0.1, in WINDOWS;

@@ -1,4 +1,5 @@
-//! [`Telemetry`]: the state of the ports that a packet has left, which switches add to it and the receiver returns (in-band
+//! [`Telemetry`]: the state of the ports that a packet has left, which switches add to it and the receiver returns
+//! (in-band
 //! network telemetry, INT).
 
 use weft_units::{Rate, Time};

@@ -26,8 +26,8 @@ params! {
         weight: f64 as "timely_weight" = 0.875, in (Excluded(0.0), Included(1.0));
         /// completions in a row whose gradient is not positive from which on the step counts five times
         hyper_after: u32 as "timely_hyper_after" = 5, in 1..=u32::MAX;
-        /// payload of a segment: each one that is acknowledged is a completion, which changes the rate unless the last change
-        /// was less than `base_rtt` before
+        /// payload of a segment: each one that is acknowledged is a completion, which changes the rate unless the last
+        /// change was less than `base_rtt` before
         segment: Bytes as "timely_segment" = Bytes(16_000), in Bytes(1)..=Bytes(1 << 30);
     }
 }
@@ -58,8 +58,8 @@ pub struct Timely {
 }
 
 impl Timely {
-    /// A sender that starts at the rate of its link, with packets of `mtu` bytes. `least` is the rate below which it does not
-    /// decrease.
+    /// A sender that starts at the rate of its link, with packets of `mtu` bytes. `least` is the rate below which it
+    /// does not decrease.
     pub fn new(config: &TimelyConfig, mtu: u16, least: Rate, path: &Path) -> Self {
         let segment = config.segment.0.div_ceil(u64::from(mtu)) as u32;
         let [least, line] = [least, path.line].map(|rate| rate.bps() as f64);

@@ -38,8 +38,8 @@ fn several_senders_share_the_line_fairly_with_hardly_any_queue() {
     }
 }
 
-/// The sender of a path with a round trip of 10 us, and telemetry of a line of 100 Gbps that has sent so much at a time, with
-/// this queue.
+/// The sender of a path with a round trip of 10 us, and telemetry of a line of 100 Gbps that has sent so much at a
+/// time, with this queue.
 fn sender(config: &Config) -> Control {
     let path = Path { line: FAST.rate, round_trip: Duration::from_us(10), switches: 1 };
     Control::new(config, &path)
