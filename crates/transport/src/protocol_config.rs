@@ -60,6 +60,11 @@ pub trait ProtocolConfig {
         None
     }
 
+    /// For how many switches on their way its packets have room to add their telemetry; `None`: they ask for none.
+    fn telemetry_hops(&self) -> Option<u8> {
+        None
+    }
+
     /// Its timeout, if that must fit the fabric.
     fn fixed_timeout(&self) -> Option<FixedTimeout> {
         None

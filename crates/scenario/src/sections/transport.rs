@@ -11,8 +11,8 @@ use weft_units::{Bytes, Given, ParamInfo, ParamValue, plural};
 
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
+use crate::longest_path::longest;
 use crate::nearest::{list, nearest};
-use crate::round_trip::longest;
 use crate::section::Section;
 use crate::sections::congestion::Control;
 use crate::source::Span;

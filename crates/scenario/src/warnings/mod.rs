@@ -15,6 +15,7 @@ mod marks;
 mod more;
 mod pfc;
 mod queues;
+mod telemetry;
 mod timeout;
 mod times;
 
@@ -44,6 +45,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(marks::missing(fabric, settings));
     warnings.extend(pfc::all(fabric, traffic, settings));
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
+    warnings.extend(telemetry::short(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
     warnings.extend(of_settings(settings));
     warnings

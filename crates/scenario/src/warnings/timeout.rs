@@ -4,7 +4,7 @@ use weft_fabric::{Fabric, Limit, Link, Node};
 use weft_transport::{FixedTimeout, Protocol};
 use weft_units::{Bytes, Duration};
 
-use crate::round_trip::longest;
+use crate::longest_path::longest;
 
 /// Warns if packets may wait in queues for longer than their protocol waits for their acknowledgement.
 pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {

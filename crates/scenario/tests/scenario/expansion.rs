@@ -429,6 +429,21 @@ fn queues_that_a_transport_can_do_nothing_with_are_a_warning() {
 }
 
 #[test]
+fn paths_longer_than_the_room_for_telemetry_are_a_warning() {
+    let of = |sets: &[&str]| {
+        let hpcc = ["transport.protocol=roce", "transport.congestion_control=hpcc"];
+        scenario("", &[&hpcc[..], sets].concat()).check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+    };
+    assert_eq!(of(&[]), [""; 0]);
+    assert_eq!(of(&["transport.hpcc_hops=5"]), [""; 0]);
+    assert_eq!(of(&["transport.hpcc_hops=4", "transport.congestion_control=timely"]).len(), 1);
+    let warnings = of(&["transport.hpcc_hops=4"]);
+    let expected = "transport.hpcc_hops is 4, but the longest path has 5 switches, and HPCC does not react to \
+                    queues beyond that: set transport.hpcc_hops = 5";
+    assert!(warnings.len() == 1 && warnings[0].ends_with(expected), "{warnings:?}");
+}
+
+#[test]
 fn flow_control_that_protects_nothing_is_a_warning() {
     let of = |sets: &[&str]| {
         let roce = ["transport.protocol=roce", "fabric.ecn_threshold=100 kB"];

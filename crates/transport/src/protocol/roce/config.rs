@@ -196,11 +196,6 @@ impl Config {
         self.congestion_control == CongestionControl::Dcqcn
     }
 
-    /// For how many switches its packets have room to add their telemetry; `None`: they ask for none.
-    pub fn telemetry_hops(&self) -> Option<u8> {
-        (self.congestion_control == CongestionControl::Hpcc).then_some(self.hpcc.hops)
-    }
-
     /// Bytes of telemetry in a packet, and in an acknowledgement.
     pub fn telemetry_bytes(&self) -> u32 {
         self.telemetry_hops().map_or(0, Telemetry::bytes)
@@ -250,6 +245,10 @@ impl ProtocolConfig for Config {
 
     fn idle(&self) -> &'static [Idle] {
         IDLE
+    }
+
+    fn telemetry_hops(&self) -> Option<u8> {
+        (self.congestion_control == CongestionControl::Hpcc).then_some(self.hpcc.hops)
     }
 
     fn without_marks(&self) -> Option<&'static str> {
