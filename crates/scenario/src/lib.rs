@@ -8,6 +8,7 @@
 //! No file is opened here: the caller's loader returns the bytes of files that a scenario names.
 
 mod baseline;
+mod bundle;
 mod change;
 mod diagnostic;
 mod export;
@@ -37,6 +38,7 @@ mod tree;
 mod variant;
 mod warnings;
 
+pub use bundle::{RANK, pack};
 pub use change::{Cables, Change, Event, LinkChange, NewRate};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use export::Routes;

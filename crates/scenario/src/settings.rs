@@ -7,8 +7,6 @@ use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
 use crate::nearest::{list, nearest, suggest};
 use crate::section::Section;
-use crate::sections::collective::{COLLECTIVE_KEYS, RANK_KEYS};
-use crate::sections::drawn::DRAWN_KEYS;
 use crate::sections::event::{EventSettings, check_order};
 use crate::sections::fabric::{FILE_KEY, FabricSettings, keys_of};
 use crate::sections::measure::{self, Measure};
@@ -133,7 +131,7 @@ impl Settings {
 
     /// The files that it names.
     pub(crate) fn files(&self) -> Vec<String> {
-        let traffic = self.traffic.iter().filter_map(GroupSettings::file);
+        let traffic = self.traffic.iter().flat_map(GroupSettings::files);
         self.fabric.file().into_iter().chain(traffic).map(str::to_owned).collect()
     }
 }
@@ -166,11 +164,10 @@ fn check_names(root: &Section<'_>) {
 /// The section that has a key of this name, if it is the name of no section.
 fn section_of(key: &str) -> Option<&'static str> {
     let mut of_fabric = SHAPES.iter().flat_map(keys_of).chain([KIND, FILE_KEY]).map(|key| key.name);
-    let of_traffic = [traffic::COMMON_KEYS, traffic::GIVEN_KEYS, DRAWN_KEYS, COLLECTIVE_KEYS, RANK_KEYS];
     let has = |keys: &[Key]| keys.iter().any(|own| own.name == key);
     [
         ("fabric", of_fabric.any(|own| own == key)),
-        ("traffic", of_traffic.into_iter().any(has)),
+        ("traffic", traffic::key_lists().into_iter().any(has)),
         ("run", has(run::KEYS)),
         ("measure", has(measure::KEYS)),
     ]

@@ -17,6 +17,8 @@ pub struct Waiting<'a> {
     left: Vec<AtomicU32>,
     /// The earliest time according to the satisfied dependencies, in picoseconds, by node.
     ready: Vec<AtomicU64>,
+    /// When each processor is free, in picoseconds. Only the partition of its host reads and writes it.
+    free: Vec<AtomicU64>,
 }
 
 /// The flows or steps that a satisfied dependency starts.
@@ -26,6 +28,8 @@ pub enum Ready {
     Flow(FlowNumber),
     /// The dependencies of these edges, which wait for a step, are satisfied.
     Edges(Range<u32>),
+    /// A step that its processor has to do.
+    Work(u32),
 }
 
 impl<'a> Waiting<'a> {
@@ -34,7 +38,31 @@ impl<'a> Waiting<'a> {
         let nodes = 0..table.nodes() as u32;
         let ready = nodes.clone().map(|node| AtomicU64::new(table.earliest(node, flows).ps())).collect();
         let left = |node| if table.is_each(node) { 0 } else { table.needs(node) };
-        Self { table, flows, left: nodes.map(|node| AtomicU32::new(left(node))).collect(), ready }
+        let free = std::iter::repeat_with(AtomicU64::default).take(table.processors()).collect();
+        Self { table, flows, left: nodes.map(|node| AtomicU32::new(left(node))).collect(), ready, free }
+    }
+
+    /// The steps of processors that wait for nothing, each with its host and its earliest time.
+    pub fn first_works(&self) -> impl Iterator<Item = (u32, HostId, Time)> {
+        let steps = self.table.first_works();
+        steps.map(|step| (step, self.table.host(step, self.flows), self.table.earliest(step, self.flows)))
+    }
+
+    /// A step joins the queue of its processor, now. Returns the edges that wait for it, and when the processor begins
+    /// it: steps join in the order of time.
+    pub fn begin_work(&self, step: u32, now: Time) -> (Range<u32>, Time) {
+        let begins = self.table.work(step).map_or(now, |(processor, takes)| {
+            let free = &self.free[processor as usize];
+            let begins = now.max(Time::from_ps(free.load(Ordering::Relaxed)));
+            free.store((begins + takes).ps(), Ordering::Relaxed);
+            begins
+        });
+        (self.table.from(step), begins)
+    }
+
+    /// The host of a node.
+    pub fn host(&self, node: u32) -> HostId {
+        self.table.host(node, self.flows)
     }
 
     /// Whether a flow waits for others, from the start of the run.
@@ -74,6 +102,7 @@ impl<'a> Waiting<'a> {
         let is_last = left.fetch_sub(1, Ordering::Relaxed) == 1;
         let what = match self.table.is_flow(edge.to) {
             true => Ready::Flow(edge.to),
+            false if self.table.work(edge.to).is_some() => Ready::Work(edge.to),
             false => Ready::Edges(self.table.from(edge.to)),
         };
         is_last.then_some((what, Time::from_ps(time)))

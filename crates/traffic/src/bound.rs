@@ -37,12 +37,10 @@ impl Bound {
     /// longest chain of flows that wait for each other, or the links of a host that have the most to send or to receive. Each
     /// link counts by its own rate: flows within a scale-up domain use its links, the others those into the network, all of
     /// which count together. Flows of a chain take the time for their bytes at the slower of the two hosts' rates, and the delay
-    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer. The program
+    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor. The program
     /// must have no circles.
     pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
-        let starts = program.flows.iter().map(|flow| flow.start);
-        let first = starts.min().unwrap_or(Time::ZERO);
-        let chain = longest(program, places, reuse, first);
+        let (first, chain) = longest(program, places, reuse);
         let (busiest, by) = busiest(program, places);
         let nearest = program.flows.iter().map(|flow| places.delay(flow.src, flow.dst)).min();
         let (time, busiest) = (chain.at.saturating_since(first), busiest + nearest.unwrap_or(Duration::ZERO));
@@ -53,15 +51,23 @@ impl Bound {
     }
 }
 
-/// The chain that ends last.
-fn longest(program: &Program, places: &Places, reuse: Reuse, first: Time) -> Chain {
+/// The start of the first flow, and the chain that ends last.
+///
+/// A processor can delay the first flow, but none of a chain's other flows comes closer to the first one because of that: with
+/// processors, a chain counts from its own first flow.
+fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
     let graph = program.graph();
     let starts = program.flows.iter().map(|flow| flow.start);
     let starts = starts.chain(program.steps.iter().map(|step| step.start));
-    let mut chains: Vec<Chain> = starts.map(|at| Chain { at, flows: 0 }).collect();
-    let mut last = Chain { at: first, flows: 0 };
+    let is_exact = program.processors == 0;
+    let start = |at| Chain { at: if is_exact { at } else { Time::ZERO }, flows: 0 };
+    let mut chains: Vec<Chain> = starts.map(start).collect();
+    let mut follows_flow = vec![is_exact; chains.len()];
+    let mut last = Chain { at: Time::ZERO, flows: 0 };
     for node in program.order(&graph).unwrap_or_default() {
-        let started = chains[place(node, program.flows.len())];
+        let number = place(node, program.flows.len());
+        let started = chains[number];
+        follows_flow[number] |= matches!(node, Node::Flow(_));
         let (sent, received, acknowledged) = match node {
             Node::Flow(flow) => {
                 let flow = &program.flows[flow as usize];
@@ -75,7 +81,8 @@ fn longest(program: &Program, places: &Places, reuse: Reuse, first: Time) -> Cha
         if received > last.at {
             last = Chain { at: received, flows };
         }
-        for &need in graph.from(node) {
+        let needs = if follows_flow[number] { graph.from(node) } else { &[] };
+        for &need in needs {
             let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
             let done = match point {
                 Point::Started if reuse == Reuse::Persistent && share_ends(program, node, waiting) => sent,
@@ -83,13 +90,16 @@ fn longest(program: &Program, places: &Places, reuse: Reuse, first: Time) -> Cha
                 Point::Received => received,
                 Point::Acknowledged => acknowledged,
             };
-            let slot = &mut chains[place(waiting, program.flows.len())];
+            let waiting = place(waiting, program.flows.len());
+            follows_flow[waiting] = true;
+            let slot = &mut chains[waiting];
             if done + delay > slot.at {
                 *slot = Chain { at: done + delay, flows };
             }
         }
     }
-    last
+    let first = chains[..program.flows.len()].iter().map(|chain| chain.at).min();
+    (first.unwrap_or(Time::ZERO), last)
 }
 
 /// Whether two nodes are flows of one host to another.
@@ -178,6 +188,23 @@ mod tests {
         busy.flow(2, 0, 10_000);
         let received = Bound { time: US(96), by: "h0 receives from the network".into() };
         assert_eq!(bound(&busy), received, "12 000 bytes");
+    }
+
+    #[test]
+    fn the_bound_counts_from_the_first_flow() {
+        let places = spine_leaf(2, 2, 2);
+        let bound = |program: &Program| Bound::of(program, &places, Reuse::PerMessage).time;
+        let mut program = there_and_back();
+        program.flows[0].start = Time::ZERO + US(100);
+        assert_eq!(bound(&program), US(8 + 3 + 4 + 16));
+        // With processors, from the first flow of the longest chain: the last flow can start before all others.
+        let mut program = there_and_back();
+        let processor = program.processor();
+        let (work, far) = (program.work(0, processor, US(50)), program.work(0, processor, US(50)));
+        program.need(Node::Flow(0), work, Point::Started, US(50));
+        let late = program.flow(0, 1, 1_000);
+        program.need(late, far, Point::Started, US(400));
+        assert_eq!(bound(&program), US(8 + 3 + 4 + 16));
     }
 
     #[test]

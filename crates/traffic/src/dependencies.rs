@@ -36,7 +36,7 @@ impl Node {
     }
 }
 
-/// A point in the work of a host. It takes no time itself, and only nodes of the same host may wait for it.
+/// A point in the work of a host. Only nodes of the same host may wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     /// The host.
@@ -55,6 +55,14 @@ pub enum StepKind {
     /// Each time that something it waits for is done. The first time starts the first node that waits for it, the
     /// second time the second one, in their order.
     Each,
+    /// When a processor begins it. That does one step after the other, in the order in which all is done that they wait
+    /// for, and in the order of their numbers where that is at the same time.
+    Work {
+        /// The processor, by its number; all its steps are of one host.
+        processor: u32,
+        /// How long the processor is busy with it.
+        takes: Duration,
+    },
 }
 
 /// A dependency: `waiting` starts no earlier than `delay` after `on`.
@@ -142,10 +150,34 @@ impl Dependencies {
         self.needs.len()
     }
 
+    /// The step with this number; `None` for a flow.
+    fn step(&self, node: u32) -> Option<&Step> {
+        self.steps.get(node.checked_sub(self.flows)? as usize)
+    }
+
     /// Whether each satisfied dependency starts one of the nodes that wait for this one.
     pub fn is_each(&self, node: u32) -> bool {
-        let step = node.checked_sub(self.flows).and_then(|step| self.steps.get(step as usize));
-        step.is_some_and(|step| step.kind == StepKind::Each)
+        self.step(node).is_some_and(|step| step.kind == StepKind::Each)
+    }
+
+    /// The processor of a step, and how long it is busy with that step.
+    pub fn work(&self, node: u32) -> Option<(u32, Duration)> {
+        match self.step(node)?.kind {
+            StepKind::Work { processor, takes } => Some((processor, takes)),
+            StepKind::All | StepKind::Each => None,
+        }
+    }
+
+    /// The number of processors.
+    pub fn processors(&self) -> usize {
+        let works = (self.flows..).take(self.steps.len()).filter_map(|node| self.work(node));
+        works.map(|(processor, _)| processor as usize + 1).max().unwrap_or_default()
+    }
+
+    /// The steps of processors that wait for nothing.
+    pub fn first_works(&self) -> impl Iterator<Item = u32> {
+        let steps = (self.flows..).take(self.steps.len());
+        steps.filter(|node| self.needs(*node) == 0 && self.work(*node).is_some())
     }
 
     /// How many needs a node has.

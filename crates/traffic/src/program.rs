@@ -18,6 +18,11 @@ pub struct Program {
     pub steps: Vec<Step>,
     /// The dependencies.
     pub needs: Vec<Need>,
+    /// The number of processors.
+    pub processors: u32,
+    /// Steps at which an interface begins to send, with their flows: each step takes as long as the host's links need
+    /// for the flow's bytes.
+    pub sends: Vec<(u32, u32)>,
 }
 
 /// The needs by node: flows first, then steps.
@@ -144,6 +149,11 @@ impl Program {
 
     /// Adds the flows, steps and dependencies of another program of the same ranks.
     pub(crate) fn append(&mut self, mut other: Self) {
+        debug_assert_eq!(
+            (self.processors, other.processors),
+            (0, 0),
+            "processors have no numbers of their own"
+        );
         let (flows, steps) = (self.flows.len() as u32, self.steps.len() as u32);
         self.flows.append(&mut other.flows);
         self.steps.append(&mut other.steps);
@@ -170,6 +180,29 @@ impl Program {
         Node::Step(self.steps.len() as u32 - 1)
     }
 
+    /// Adds a processor; returns its number.
+    pub fn processor(&mut self) -> u32 {
+        self.processors += 1;
+        self.processors - 1
+    }
+
+    /// Adds a step that a processor of a rank takes so long for; it waits for nothing else yet. Returns it.
+    pub fn work(&mut self, rank: u32, processor: u32, takes: Duration) -> Node {
+        let kind = StepKind::Work { processor, takes };
+        self.steps.push(Step { host: HostId(rank), start: Time::ZERO, kind });
+        Node::Step(self.steps.len() as u32 - 1)
+    }
+
+    /// Sets how long interfaces are busy with each flow, once the ranks are on their hosts.
+    pub fn pace(&mut self, places: &Places) {
+        for (step, flow) in std::mem::take(&mut self.sends) {
+            let ListedFlow { src, bytes, .. } = self.flows[flow as usize];
+            if let StepKind::Work { takes, .. } = &mut self.steps[step as usize].kind {
+                *takes = places.rate(src).tx_time(Bytes(bytes));
+            }
+        }
+    }
+
     /// Makes a node wait for a point of another.
     pub fn need(&mut self, waiting: Node, on: Node, at: Point, delay: Duration) {
         self.needs.push(Need { waiting, on, at, delay });
@@ -181,8 +214,8 @@ impl Program {
         (0..graph.open.len()).filter(|at| graph.open[*at] == 0).map(|at| graph.node(at)).collect()
     }
 
-    /// Turns the steps that wait for no flow into start times, and their needs with them. Circles through a step of
-    /// [`StepKind::Each`] are not looked for.
+    /// Turns the steps that wait for no flow and no processor into start times, and their needs with them. Circles
+    /// through a step of [`StepKind::Each`] are not looked for.
     ///
     /// # Errors
     /// Nodes that wait for each other in a circle: each waits for the next, the last one for the first.
@@ -193,7 +226,7 @@ impl Program {
         let mut is_satisfied = vec![false; self.needs.len()];
         for node in order {
             let Node::Step(step) = node else { continue };
-            if open[place(node, graph.flows)] > 0 || self.is_each(node) {
+            if open[place(node, graph.flows)] > 0 || self.steps[step as usize].kind != StepKind::All {
                 continue;
             }
             let reached = self.steps[step as usize].start;

@@ -21,7 +21,8 @@ words! {
 /// for its reception wait for that of the second; those that wait for its acknowledgement, for that of the first, with which
 /// the source is done.
 pub(crate) fn relayed(program: &Program, relay: impl Fn(u32, u32) -> Option<u32>) -> Program {
-    let mut all = Program { ranks: program.ranks, steps: program.steps.clone(), ..Program::default() };
+    let Program { ranks, processors, .. } = *program;
+    let mut all = Program { ranks, processors, steps: program.steps.clone(), ..Program::default() };
     // The first and the last flow of each.
     let mut parts: Vec<(u32, u32)> = Vec::with_capacity(program.flows.len());
     for flow in &program.flows {

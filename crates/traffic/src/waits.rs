@@ -1,6 +1,6 @@
 //! [`Waits`]: the steps, needs and jobs of all groups, while their flows are drafts.
 
-use crate::dependencies::{Dependencies, Need, Node, Step};
+use crate::dependencies::{Dependencies, Need, Node, Step, StepKind};
 use crate::error::TrafficError;
 use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
@@ -10,7 +10,7 @@ use crate::program::Program;
 /// Maximum number of needs of a run: planning it takes up to 70 bytes for each.
 pub(crate) const MAX_NEEDS: usize = 40_000_000;
 /// Maximum number of flows of collectives and of traces between ranks: planning takes about 100 bytes for each, besides needs.
-const MAX_ORDERED: u64 = 10_000_000;
+pub(crate) const MAX_ORDERED: u64 = 10_000_000;
 
 /// The steps, needs and jobs of all groups. Their flows are drafts, by index.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(crate) struct Waits {
     needs: Vec<Need>,
     /// The jobs, with the first of their drafts.
     jobs: Vec<(Job, usize)>,
+    /// The number of processors.
+    processors: u32,
 }
 
 impl Waits {
@@ -56,6 +58,14 @@ impl Waits {
     /// Adds the steps and needs of a program whose flows start at draft `first`.
     pub(crate) fn add(&mut self, mut program: Program, first: usize) {
         let (flows, steps) = (first as u32, self.steps.len() as u32);
+        if program.processors > 0 {
+            for step in &mut program.steps {
+                if let StepKind::Work { processor, .. } = &mut step.kind {
+                    *processor += self.processors;
+                }
+            }
+            self.processors += program.processors;
+        }
         self.steps.append(&mut program.steps);
         let mut needs = program.needs;
         needs.iter_mut().for_each(|need| *need = need.between(|node| node.after(flows, steps)));

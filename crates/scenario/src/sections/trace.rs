@@ -1,16 +1,19 @@
-//! `trace` of a `[traffic]` group: a file of flows.
+//! `trace` of a `[traffic]` group: a file of flows, or one for each rank.
 
 use weft_traffic::trace::{
-    Failure, FindHost, Read, TraceError, read_conweave, read_csv, read_goal, read_htsim, read_parquet,
+    Failure, FindHost, Read, TraceError, read_chakra, read_conweave, read_csv, read_goal, read_htsim,
+    read_parquet,
 };
-use weft_traffic::{Flows, ListedFlow};
+use weft_traffic::{Flows, ListedFlow, Program};
 use weft_units::Time;
 
 use super::collective::RankSettings;
 use super::{Resolver, find_host};
+use crate::bundle::{RANK, unpack};
 use crate::change::{Cables, Change, Event};
 use crate::diagnostic::Problem;
-use crate::section::At;
+use crate::section::{At, Section};
+use crate::source::Span;
 
 /// Reads a trace between hosts.
 type ReadListed = fn(&[u8], FindHost<'_>) -> Result<Read<Vec<ListedFlow>>, TraceError>;
@@ -24,12 +27,68 @@ pub(crate) struct Beside {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The flows of the file `path`, with the hosts of the ranks if they are between ranks, and its other content.
-pub(crate) fn read_trace(
-    path: &At<String>,
-    ranks: &RankSettings,
-    resolver: &Resolver<'_>,
-) -> Option<(Flows, Beside)> {
+/// A trace, as written.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceSettings {
+    path: At<String>,
+    communicators: Option<At<String>>,
+    ranks: RankSettings,
+}
+
+/// The flows of a trace between ranks, the parts of the file that Weft ignores, and its failures.
+type Ordered = (Read<Program>, Vec<Failure>);
+
+impl TraceSettings {
+    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+        let (path, communicators) = (section.get::<String>("trace")?, section.get::<String>("communicators"));
+        if let Some(key) = communicators.as_ref().filter(|_| !is_chakra(&path.value)) {
+            let message = "`communicators` is for traces of Chakra";
+            section.problem(key.span, message, format!("`{}` is none: remove it", path.value));
+        }
+        if is_chakra(&path.value)
+            && path.value.rsplit(['/', '\\']).next().unwrap_or_default().matches(RANK).count() != 1
+        {
+            let message =
+                format!("`{}` is one file, and a trace of Chakra has one for each rank", path.value);
+            section.problem(path.span, message, "expected `{rank}` in the name, such as \"llama.{rank}.et\"");
+            return None;
+        }
+        Some(Self { path, communicators, ranks: RankSettings::decode(section)? })
+    }
+
+    /// The files that it names.
+    pub(crate) fn files(&self) -> [Option<&str>; 2] {
+        [Some(&self.path.value), self.communicators.as_ref().map(|path| path.value.as_str())]
+    }
+
+    /// The position of its name.
+    pub(crate) const fn span(&self) -> Span {
+        self.path.span
+    }
+
+    /// The flows, with the hosts of the ranks if they are between ranks, and the other content.
+    pub(crate) fn read(&self, resolver: &Resolver<'_>) -> Option<(Flows, Beside)> {
+        read_trace(self, resolver)
+    }
+
+    /// The files of all ranks.
+    fn read_chakra(&self, bytes: &[u8], resolver: &Resolver<'_>) -> Option<Result<Ordered, TraceError>> {
+        let communicators = match &self.communicators {
+            Some(path) => Some(resolver.file(path)?),
+            None => None,
+        };
+        let files = unpack(bytes).unwrap_or_default();
+        Some(read_chakra(&files, communicators.as_deref()).map(|read| (read, vec![])))
+    }
+}
+
+/// Whether a name is one of a trace of Chakra.
+fn is_chakra(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".et")
+}
+
+fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, Beside)> {
+    let TraceSettings { path, ranks, .. } = trace;
     let name = path.value.to_ascii_lowercase();
     let find = |name: &str| find_host(resolver.fabric, name);
     let problem = |message: String, label: String| {
@@ -46,12 +105,12 @@ pub(crate) fn read_trace(
         Some("csv") => |bytes, find| read_csv(bytes, find).map(complete),
         Some("parquet") => |bytes, find| read_parquet(bytes, find).map(complete),
         Some("txt") => read_conweave,
-        Some("cm" | "tm" | "goal") => {
+        Some("cm" | "tm" | "goal" | "bin" | "et") => {
             let bytes = resolver.file(path)?;
-            let read = if ending == Some("goal") {
-                read_goal(&bytes).map(|of| (of, vec![]))
-            } else {
-                read_htsim(&bytes)
+            let read = match ending {
+                Some("et") => trace.read_chakra(&bytes, resolver)?,
+                Some("goal" | "bin") => read_goal(&bytes).map(|program| (complete(program), vec![])),
+                _ => read_htsim(&bytes),
             };
             let (Read { flows: program, ignored }, failures) = read.map_err(refuse).ok()?;
             let events = failures.iter().map(|failure| {
@@ -73,7 +132,7 @@ pub(crate) fn read_trace(
         _ => {
             problem(
                 format!("`{}` is not a flow trace", path.value),
-                "expected a name that ends in .csv, .parquet, .txt, .cm, .tm or .goal".into(),
+                "expected a name that ends in .csv, .parquet, .txt, .cm, .tm, .goal, .bin or .et".into(),
             );
             return None;
         }

@@ -6,7 +6,7 @@ use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
 use super::flow_list::{FLOW_KEYS, FlowList};
 use super::optional::{DSCP, PORT, dscp};
-use super::trace::{Beside, read_trace};
+use super::trace::{Beside, TraceSettings};
 use super::{Resolver, sizes};
 use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
@@ -33,13 +33,17 @@ pub(crate) const GIVEN_KEYS: &[Key] = &[
         Kind::Text,
         "",
         "file of flows: CSV (.csv), Parquet (.parquet), a list of conweave-ns3 or HPCC (.txt), a connection matrix of \
-         htsim (.cm), or GOAL (.goal)",
+         htsim (.cm), GOAL (.goal, .bin), or a file of Chakra for each rank (such as llama.{rank}.et)",
     ),
 ];
 
+/// The keys of a trace of Chakra.
+pub(crate) const CHAKRA_KEYS: &[Key] =
+    &[key("communicators", Kind::Text, "", "JSON file of the communicators of a trace of Chakra")];
+
 /// The keys of all kinds of groups.
-pub(crate) fn key_lists() -> [&'static [Key]; 5] {
-    [COMMON_KEYS, GIVEN_KEYS, COLLECTIVE_KEYS, RANK_KEYS, DRAWN_KEYS]
+pub(crate) fn key_lists() -> [&'static [Key]; 6] {
+    [COMMON_KEYS, GIVEN_KEYS, CHAKRA_KEYS, COLLECTIVE_KEYS, RANK_KEYS, DRAWN_KEYS]
 }
 
 /// A group as written.
@@ -63,7 +67,7 @@ pub(crate) struct GroupSettings {
 enum Source {
     Drawn(Box<DrawnSettings>),
     Listed(FlowList),
-    Trace(At<String>, RankSettings),
+    Trace(TraceSettings),
     Collective(Collective, RankSettings),
 }
 
@@ -80,6 +84,10 @@ impl GroupSettings {
             "trace" => has(COLLECTIVE_KEYS, &entry.key),
             _ => has(COLLECTIVE_KEYS, &entry.key) || has(RANK_KEYS, &entry.key),
         });
+        if let Some(node) = section.node("communicators").filter(|_| source != "trace") {
+            let message = "`communicators` has no effect without `trace`";
+            section.problem(node.span, message, "expected `trace` as well, such as \"llama.{rank}.et\"");
+        }
         for entry in idle.filter(|entry| !given.contains(&entry.key.as_str())) {
             let message = format!("`{}` has no effect without `collective`", entry.key);
             let example = "expected `collective` as well, such as \"ring-all-reduce\"";
@@ -109,7 +117,7 @@ impl GroupSettings {
                     (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
                 Source::Collective(collective::decode(section, start, jitter)?, ranks?)
             }
-            Some(_) => Source::Trace(section.get("trace")?, RankSettings::decode(section)?),
+            Some(_) => Source::Trace(TraceSettings::decode(section)?),
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
         };
         let class = section.get::<String>("class");
@@ -149,13 +157,14 @@ impl GroupSettings {
         }
     }
 
-    /// The file with its flows or their sizes.
-    pub(crate) fn file(&self) -> Option<&str> {
-        match &self.source {
-            Source::Drawn(drawn) => drawn.sizes.file(),
-            Source::Listed(_) | Source::Collective(..) => None,
-            Source::Trace(path, _) => Some(&path.value),
-        }
+    /// The files with its flows or their sizes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let files = match &self.source {
+            Source::Drawn(drawn) => [drawn.sizes.file(), None],
+            Source::Listed(_) | Source::Collective(..) => [None, None],
+            Source::Trace(trace) => trace.files(),
+        };
+        files.into_iter().flatten()
     }
 
     /// The group, with its hosts and files resolved, and its file's other content.
@@ -164,8 +173,8 @@ impl GroupSettings {
         let flows = match &self.source {
             Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
             Source::Listed(list) => list.resolve(resolver)?,
-            Source::Trace(path, ranks) => {
-                let (flows, said) = read_trace(path, ranks, resolver)?;
+            Source::Trace(trace) => {
+                let (flows, said) = trace.read(resolver)?;
                 beside = said;
                 flows
             }
@@ -185,12 +194,12 @@ impl GroupSettings {
             TrafficError::TooMany { .. } => self.intensity_span.or(self.flows_span),
             TrafficError::Listed { index, .. } => match &self.source {
                 Source::Listed(list) => list.span_of(index - 1),
-                Source::Trace(path, _) => Some(path.span),
+                Source::Trace(trace) => Some(trace.span()),
                 Source::Drawn(_) | Source::Collective(..) => None,
             },
             TrafficError::Ranks { .. } => self.ranks_span,
             TrafficError::Circle { .. } => match &self.source {
-                Source::Trace(path, _) => Some(path.span),
+                Source::Trace(trace) => Some(trace.span()),
                 _ => None,
             },
             TrafficError::Unbounded { .. }

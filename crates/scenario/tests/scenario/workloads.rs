@@ -1,14 +1,14 @@
 //! Flows that wait for others: collectives and traces between ranks.
 
-use weft_scenario::{Change, Plan, Scenario};
+use weft_scenario::{Change, Plan, Scenario, pack};
 use weft_units::Time;
 
 /// The plan of a fat-tree with these keys of its traffic; every file that it names contains `file`.
-fn plan(keys: &str, file: &str) -> Plan {
+fn plan(keys: &str, file: impl AsRef<[u8]>) -> Plan {
     let text =
         format!("[fabric]\nkind = \"fat-tree\"\nk = 4\n[scheme]\nname = \"ecmp\"\n[traffic]\n{keys}\n");
     let scenario = Scenario::parse(&text, "workloads.toml").unwrap_or_else(|error| panic!("{error}"));
-    let plan = scenario.plan(&scenario.points()[0], &|_| Ok(file.as_bytes().to_vec()));
+    let plan = scenario.plan(&scenario.points()[0], &|_| Ok(file.as_ref().to_vec()));
     plan.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -60,22 +60,48 @@ fn what_a_trace_says_and_weft_ignores_is_a_warning() {
             "Nodes 16\nConnections 1\n0->13 start 0 size 2000000 prio 3\n",
             "`prio` of the connections is ignored",
         ),
-        (
-            "a.goal",
-            "num_ranks 2 rank 0 { send 5b to 1 cpu 1 } rank 1 { recv 5b from 0 }",
-            "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other",
-        ),
-        (
-            "b.goal",
-            "num_ranks 2 rank 0 { a: calc 5 b: calc 5 c: send 5b to 1 c requires a c requires b } \
-             rank 1 { recv 5b from 0 }",
-            "calculations of a rank overlap unless one requires the other; LogGOPSim runs them one after another",
-        ),
     ] {
         let warnings = plan(&format!("trace = \"{name}\""), file).warnings;
         assert_eq!(warnings, [format!("`{name}`: {warning}")], "{file}");
     }
-    let one_after_another = "num_ranks 2 rank 0 { a: calc 5 b: calc 5 c: send 5b to 1 b requires a c requires b } \
-        rank 1 { d: recv 5b from 0 e: calc 7 e requires d }";
-    assert!(plan("trace = \"c.goal\"", one_after_another).warnings.is_empty());
+}
+
+#[test]
+fn the_nic_of_a_goal_file_takes_the_time_of_its_messages_at_the_rate_of_the_host() {
+    let goal = "num_ranks 2 rank 0 { send 5000b to 1 nic 3 send 7b to 1 nic 3 calc 9 } \
+        rank 1 { recv 5000b from 0 recv 7b from 0 }";
+    let dependencies = plan("trace = \"a.goal\"", goal).traffic.dependencies;
+    // The default rate is 10 Gbps. The steps have the numbers after those of the flows.
+    let takes: Vec<_> = [2, 3].map(|node| dependencies.work(node).unwrap()).to_vec();
+    assert_eq!(takes.iter().map(|(_, takes)| takes.ps()).collect::<Vec<_>>(), [4_000_000, 5_600]);
+    let first: Vec<u32> = dependencies.first_works().collect();
+    assert_eq!((dependencies.processors(), first), (1, vec![2, 3]));
+}
+
+#[test]
+fn processors_of_several_groups_are_different_ones() {
+    let group = "[[traffic]]\ntrace = \"a.goal\"\n";
+    let text = format!("{group}{group}[fabric]\nkind = \"fat-tree\"\nk = 4\n[scheme]\nname = \"ecmp\"\n");
+    let goal = "num_ranks 2 rank 0 { c: calc 5 d: calc 6 s: send 5b to 1 s requires c s requires d }\n\
+        rank 1 { recv 5b from 0 }";
+    let scenario = Scenario::parse(&text, "workloads.toml").unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.plan(&scenario.points()[0], &|_| Ok(goal.into()));
+    assert_eq!(plan.unwrap_or_else(|error| panic!("{error}")).traffic.dependencies.processors(), 2);
+}
+
+#[test]
+fn the_files_of_all_ranks_are_one_trace_of_chakra() {
+    // A broadcast of 5 bytes, as the message of a node: id, type 7, and its attributes.
+    let attribute = |name: &[u8], value| [&[10, name.len() as u8], name, &[72, value]].concat();
+    let attributes = [attribute(b"comm_type", 5), attribute(b"comm_size", 5)];
+    let attributes = attributes.iter().flat_map(|of| [&[82, of.len() as u8], &of[..]].concat());
+    let node: Vec<u8> = [8, 1, 24, 7].into_iter().chain(attributes).collect();
+    let file = [&[0, node.len() as u8], &node[..]].concat();
+    let of =
+        |ranks| plan("trace = \"a.{rank}.et\"\nplacement = \"striped\"", pack(&vec![file.clone(); ranks]));
+    assert_eq!(pairs(&of(3))[..2], [(0, 2), (2, 4)]);
+    assert_eq!(of(3).traffic.jobs.list()[0].ranks, 3);
+    let text = "[traffic]\ntrace = \"a.{rank}.et\"\ncommunicators = \"groups.json\"";
+    let scenario = Scenario::parse(text, "workloads.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(Vec::from_iter(scenario.files()), ["a.{rank}.et", "groups.json"]);
 }

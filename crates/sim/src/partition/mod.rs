@@ -31,7 +31,8 @@ use crate::trace::TraceEvent;
 /// In place of a host's: notices for all hosts.
 const ALL: usize = usize::MAX;
 
-/// A notice from the engine to a partition about a flow, one lookahead after the event that caused it.
+/// A notice to a partition about a flow: from the engine, one lookahead after the event that caused it, or from the
+/// partition itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The source follows the next data segment of this subflow.
@@ -40,6 +41,8 @@ pub enum Notice {
     Leave(FlowNumber, usize),
     /// The dependency of this edge is satisfied.
     Satisfied(u32),
+    /// This step joins the queue of its processor.
+    Work(u32),
 }
 
 /// Why [`Partition::run`] returned.
@@ -129,6 +132,12 @@ impl<'a, H: Hosts> Partition<'a, H> {
             this.switches.learn(builder, fabric, world.flows, world.seed);
         }
         this.switches.start(&mut this.net);
+        for (step, host, at) in world.waiting.first_works() {
+            let node = fabric.host_node(host);
+            if is_own(node) {
+                this.notify(node, at, Notice::Work(step));
+            }
+        }
         this
     }
 
@@ -269,11 +278,15 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// Acts on the notices that are due, in rounds for the host at this place, otherwise for [`ALL`].
     fn heed(&mut self, place: usize, world: &World<'_>) {
-        for notice in self.notices.remove(&(self.net.now, place)).unwrap_or_default() {
+        let mut notices = self.notices.remove(&(self.net.now, place)).unwrap_or_default();
+        // Simultaneous steps of processors are in the order of their numbers, whatever the division.
+        notices.sort_by_key(|notice| if let Notice::Work(step) = notice { Some(*step) } else { None });
+        for notice in notices {
             match notice {
                 Notice::Follow(flow, subflow) => self.hosts.follow(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),
                 Notice::Satisfied(edge) => self.satisfy(edge, world),
+                Notice::Work(step) => self.begin_work(step, world),
             }
         }
     }

@@ -3,7 +3,7 @@
 use weft_traffic::Point;
 use weft_units::{PortId, Time};
 
-use super::Partition;
+use super::{Notice, Partition};
 use crate::hosts::{Hosts, World};
 use crate::journal::FlowNumber;
 use crate::timer::Timer;
@@ -56,7 +56,17 @@ impl<H: Hosts> Partition<'_, H> {
 
     /// Satisfies the dependency of an edge, now.
     pub(super) fn satisfy(&mut self, edge: u32, world: &World<'_>) {
-        let mut satisfied = vec![(edge, self.net.now)];
+        self.satisfy_all(vec![(edge, self.net.now)], world);
+    }
+
+    /// A step joins the queue of its processor, now.
+    pub(super) fn begin_work(&mut self, step: u32, world: &World<'_>) {
+        let (edges, begins) = world.waiting.begin_work(step, self.net.now);
+        self.satisfy_all(edges.rev().map(|edge| (edge, begins)).collect(), world);
+    }
+
+    /// Satisfies the dependencies of edges, the last one first, each at its time.
+    fn satisfy_all(&mut self, mut satisfied: Vec<(u32, Time)>, world: &World<'_>) {
         while let Some((edge, at)) = satisfied.pop() {
             match world.waiting.satisfy(edge, at) {
                 Some((Ready::Flow(flow), start)) => {
@@ -64,6 +74,10 @@ impl<H: Hosts> Partition<'_, H> {
                 }
                 Some((Ready::Edges(edges), reached)) => {
                     satisfied.extend(edges.rev().map(|edge| (edge, reached)));
+                }
+                Some((Ready::Work(step), at)) => {
+                    let node = self.net.fabric.host_node(world.waiting.host(step));
+                    self.notify(node, at, Notice::Work(step));
                 }
                 None => {}
             }

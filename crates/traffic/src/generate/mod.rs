@@ -173,6 +173,7 @@ impl Making<'_> {
         if let Some(ranks) = ranks {
             let hosts = ranks.hosts(program.ranks.into(), self.places, &mut streams.pairs);
             program.place(&hosts.map_err(|why| TrafficError::Ranks { group: index, why })?);
+            program.pace(self.places);
         }
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
         let first = self.drafts.len();

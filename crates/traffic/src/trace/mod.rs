@@ -3,18 +3,22 @@
 //! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
 //! `start_s` or `start_ps` (one of them), and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
 //! ignored, so the `flows.parquet` of a result can be used as a trace. Lists of conweave-ns3 and HPCC have fixed
-//! columns. Connection matrices of htsim and GOAL files say which flows wait for which.
+//! columns. Connection matrices of htsim, GOAL files and execution traces of Chakra say which flows wait for which.
 
+mod chakra;
 mod columns;
 mod conweave;
 mod csv;
 mod error;
 mod goal;
 mod htsim;
+mod matching;
+mod order;
 mod parquet;
 mod read;
 mod value;
 
+pub use chakra::read_chakra;
 pub use conweave::read_conweave;
 pub use csv::read_csv;
 pub use error::{Place, TraceError};

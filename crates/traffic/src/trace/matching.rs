@@ -2,7 +2,8 @@
 //! posted that accepts its source and tag, a receive takes the first message that has arrived.
 //!
 //! A receive from any rank or with any tag makes that depend on the time, except if only one message is left for it, if
-//! all are from one rank, which sends them in order, or if all receives that are left accept all messages that are left.
+//! all are from one rank, which sends them in order, or if all receives that are left accept all messages that are
+//! left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -10,7 +11,7 @@ use weft_units::plural;
 
 use super::order::{Before, Order};
 use crate::dependencies::Node;
-use crate::trace::error::TraceError;
+use crate::trace::error::{Place, TraceError};
 
 /// A send or receive that waits for its counterpart.
 #[derive(Clone, Copy)]
@@ -19,8 +20,8 @@ pub struct Half {
     pub node: Node,
     /// The bytes of the message, or the most that the receive takes.
     pub bytes: u64,
-    /// Its line.
-    pub line: u64,
+    /// Its place in the file.
+    pub place: Place,
     /// Its index among the operations of its rank.
     pub operation: usize,
     /// The rank that sends; `None` in a receive from any.
@@ -80,7 +81,7 @@ impl Half {
 /// A message that nobody receives or sends, that is larger than its receive, or whose receive depends on the time.
 pub fn matches(
     inboxes: BTreeMap<u32, Inbox>,
-    orders: &BTreeMap<u32, Order>,
+    orders: &BTreeMap<u32, &Order>,
 ) -> Result<Vec<Match>, TraceError> {
     let places = orders.iter().filter_map(|(rank, order)| Some((*rank, order.places()?)));
     let places: BTreeMap<u32, Vec<usize>> = places.collect();
@@ -162,17 +163,23 @@ type Prepared<'a> = BTreeMap<u32, Before<'a>>;
 fn unordered<'a>(
     rank: u32,
     operations: &[usize],
-    orders: &'a BTreeMap<u32, Order>,
+    orders: &BTreeMap<u32, &'a Order>,
     before: &mut Prepared<'a>,
 ) -> Option<(usize, usize)> {
     let order = orders.get(&rank)?;
     before.entry(rank).or_insert_with(|| Before::of(order)).unordered(operations)
 }
 
+/// The place of an operation among these.
+fn place_of<'a>(operation: usize, halves: impl IntoIterator<Item = &'a Half>) -> Place {
+    let mut halves = halves.into_iter();
+    halves.find(|half| half.operation == operation).map_or(Place::File, |half| half.place)
+}
+
 impl Group {
     fn resolve<'a>(
         mut self,
-        orders: &'a BTreeMap<u32, Order>,
+        orders: &BTreeMap<u32, &'a Order>,
         before: &mut Prepared<'a>,
         matches: &mut Vec<Match>,
     ) -> Result<(), TraceError> {
@@ -241,15 +248,15 @@ impl Group {
         let takes_all = |receive: &Half| is_all(&sources, receive.src) && is_all(&tags, receive.tag);
         if let Some(choosy) = receives.iter().find(|receive| !takes_all(receive)) {
             let why = format!(
-                "whether this receive takes the message of rank {} (line {}) or of rank {} (line {}) depends on the \
-                 time, and the receive on line {} does not accept all that are left; give the source or the tag",
+                "whether this receive takes the message of rank {} ({}) or of rank {} ({}) depends on the time, and the \
+                 receive {} does not accept all that are left; give the source or the tag",
                 first.src.unwrap_or_default(),
-                first.line,
+                first.place.name(),
                 other.src.unwrap_or_default(),
-                other.line,
-                choosy.line
+                other.place.name(),
+                choosy.place.on()
             );
-            return Err(TraceError::line(receives[0].line, why));
+            return Err(TraceError { place: receives[0].place, why });
         }
         if let Some(receive) = receives.get(self.sends.len()) {
             return Err(self.unsent(receive));
@@ -270,23 +277,17 @@ impl Group {
     /// Receives are posted in one order, whatever the time.
     fn check_posting<'a>(
         &self,
-        orders: &'a BTreeMap<u32, Order>,
+        orders: &BTreeMap<u32, &'a Order>,
         before: &mut Prepared<'a>,
     ) -> Result<(), TraceError> {
         let operations: Vec<usize> = self.receives.iter().map(|receive| receive.operation).collect();
-        let line = |operation| {
-            self.receives
-                .iter()
-                .find(|receive| receive.operation == operation)
-                .map_or(0, |receive| receive.line)
-        };
         unordered(self.rank, &operations, orders, before).map_or(Ok(()), |(one, other)| {
             let why = format!(
-                "whether this receive or the one on line {} is posted first depends on the time, and both accept a \
-                 message from any rank or with any tag; let one require the other",
-                line(one)
+                "whether this receive or the one {} is posted first depends on the time, and both accept a message from \
+                 any rank or with any tag; let one require the other",
+                place_of(one, &self.receives).on()
             );
-            Err(TraceError::line(line(other), why))
+            Err(TraceError { place: place_of(other, &self.receives), why })
         })
     }
 
@@ -294,24 +295,22 @@ impl Group {
     fn check_sending<'a>(
         &self,
         sends: &[&Half],
-        orders: &'a BTreeMap<u32, Order>,
+        orders: &BTreeMap<u32, &'a Order>,
         before: &mut Prepared<'a>,
     ) -> Result<(), TraceError> {
         if sends.iter().all(|send| send.tag == sends[0].tag) {
             return Ok(());
         }
         let operations: Vec<usize> = sends.iter().map(|send| send.operation).collect();
-        let line =
-            |operation| sends.iter().find(|send| send.operation == operation).map_or(0, |send| send.line);
         let src = sends[0].src.unwrap_or_default();
         unordered(src, &operations, orders, before).map_or(Ok(()), |(one, other)| {
             let why = format!(
-                "whether this message or the one on line {} is sent first depends on the time, and a receive of rank {} \
-                 accepts any tag; let one require the other",
-                line(one),
+                "whether this message or the one {} is sent first depends on the time, and a receive of rank {} accepts any \
+                 tag; let one require the other",
+                place_of(one, sends.iter().copied()).on(),
                 self.rank
             );
-            Err(TraceError::line(line(other), why))
+            Err(TraceError { place: place_of(other, sends.iter().copied()), why })
         })
     }
 
@@ -320,20 +319,22 @@ impl Group {
             return Ok(());
         }
         let why = format!(
-            "this message {} has {}; the receive on line {} takes {}",
+            "this message {} has {}; the receive {} takes {}",
             send.spell(self.rank),
             plural(send.bytes, "byte"),
-            receive.line,
+            receive.place.on(),
             receive.bytes
         );
-        Err(TraceError::line(send.line, why))
+        Err(TraceError { place: send.place, why })
     }
 
     fn unreceived(&self, send: &Half) -> TraceError {
-        TraceError::line(send.line, format!("nobody receives this message {}", send.spell(self.rank)))
+        let why = format!("nobody receives this message {}", send.spell(self.rank));
+        TraceError { place: send.place, why }
     }
 
     fn unsent(&self, receive: &Half) -> TraceError {
-        TraceError::line(receive.line, format!("nobody sends this message {}", receive.spell(self.rank)))
+        let why = format!("nobody sends this message {}", receive.spell(self.rank));
+        TraceError { place: receive.place, why }
     }
 }

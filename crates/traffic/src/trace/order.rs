@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 /// The operations of a rank, by their index in the file, and the requirements of each.
-#[derive(Default)]
 pub struct Order {
     /// The requirements of each operation: other operations, and whether only their start is required.
     requires: Vec<Vec<(usize, bool)>>,
@@ -13,10 +12,9 @@ pub struct Order {
 }
 
 impl Order {
-    /// Adds an operation; returns its index.
-    pub fn add(&mut self) -> usize {
-        self.requires.push(Vec::new());
-        self.requires.len() - 1
+    /// So many operations, without requirements.
+    pub fn of(count: usize) -> Self {
+        Self { requires: vec![Vec::new(); count], is_mixed: false }
     }
 
     /// Lets an operation require another, or only its start.
@@ -26,7 +24,7 @@ impl Order {
     }
 
     /// The operations, each after those that it requires, else as in the file. Operations of a circle are left out.
-    fn sorted(&self) -> Vec<usize> {
+    pub fn sorted(&self) -> Vec<usize> {
         let count = self.requires.len();
         if !self.is_mixed {
             return (0..count).collect();
@@ -158,10 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn order(count: usize, requirements: &[(usize, usize)]) -> Order {
-        let mut order = Order::default();
-        (0..count).for_each(|_| {
-            order.add();
-        });
+        let mut order = Order::of(count);
         requirements.iter().for_each(|(waiting, on)| order.require(*waiting, *on, false));
         order
     }

@@ -1,14 +1,18 @@
 //! Tests of [`read_goal`].
 
-use super::*;
+mod binary;
+
 use proptest::prelude::*;
+
+use super::*;
+use crate::dependencies::{Node, StepKind};
 
 #[test]
 fn a_chain_of_operations_becomes_flows_that_wait() {
     let text = "num_ranks 2 // two\nrank 0 {\n l1: send 10b to 1 tag 0\n /* waits */ l2: calc 100 cpu 0\n\
         l2 requires l1\n l3: send 0 b to 1 tag 4 nic 1\n l3 requires l2 }\nrank 1 {\n\
         a: recv 10b from 0 tag 0\n b: recv 0b from 0 tag 4\n b requires a\n}\n";
-    let mut program = read_goal(text.as_bytes()).unwrap().flows;
+    let mut program = read_goal(text.as_bytes()).unwrap();
     assert_eq!(program.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [10, 1]);
     program.settle().unwrap();
     let spell = |node| match node {
@@ -32,7 +36,7 @@ fn a_chain_of_operations_becomes_flows_that_wait() {
 fn what_irequires_an_operation_waits_for_its_start_only() {
     let text = "num_ranks 2 rank 0 { a: recv 5b from 1 b: calc 7 b irequires a c: send 5b to 1 c requires b } \
         rank 1 { s: send 5b to 0 r: recv 5b from 0 }";
-    let mut program = read_goal(text.as_bytes()).unwrap().flows;
+    let mut program = read_goal(text.as_bytes()).unwrap();
     program.settle().unwrap();
     // Nothing holds up the calculation: the flow starts after it.
     let waits = |flow| program.needs.iter().any(|need| need.waiting == Node::Flow(flow));
@@ -42,7 +46,7 @@ fn what_irequires_an_operation_waits_for_its_start_only() {
 
 /// The dependencies, with steps that wait for nothing replaced by start times.
 fn needs(text: &str) -> Vec<String> {
-    let mut program = read_goal(text.as_bytes()).unwrap().flows;
+    let mut program = read_goal(text.as_bytes()).unwrap();
     program.settle().unwrap();
     let spell = |node| match node {
         Node::Flow(flow) => format!("f{flow}"),
@@ -55,7 +59,7 @@ fn needs(text: &str) -> Vec<String> {
 #[test]
 fn a_receive_may_be_larger_than_its_message() {
     let text = "num_ranks 2 rank 0 { send 100b to 1 tag 5 } rank 1 { recv 200b from 0 tag 5 }";
-    assert_eq!(read_goal(text.as_bytes()).unwrap().flows.flows[0].bytes, 100);
+    assert_eq!(read_goal(text.as_bytes()).unwrap().flows[0].bytes, 100);
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn receives_that_accept_all_messages_take_them_in_the_order_of_arrival() {
         "s0 s4 Started",
     ];
     assert_eq!(needs(text), expected);
-    let program = read_goal(text.as_bytes()).unwrap().flows;
+    let program = read_goal(text.as_bytes()).unwrap();
     let kinds: Vec<_> = program.steps.iter().map(|step| step.kind == StepKind::Each).collect();
     assert_eq!(kinds, [false, false, true, false, false]);
 }
@@ -175,32 +179,54 @@ fn the_work_on_a_file_grows_with_its_size() {
     });
     for (text, flows) in [(many, 2), (sent, 2), (group, 2), (arrival, 2)] {
         let read = read_goal(text.as_bytes()).unwrap();
-        assert_eq!(read.flows.flows.len() / ranks, flows);
+        assert_eq!(read.flows.len() / ranks, flows);
     }
 }
 
-#[test]
-fn processors_and_interfaces_are_ignored_and_named_once() {
-    let ignored = |cpu: u32| {
-        let text = format!("num_ranks 1 rank 0 {{ a: calc 5 cpu {cpu} b: calc 6 cpu {cpu} b requires a }}");
-        read_goal(text.as_bytes()).unwrap().ignored.len()
-    };
-    assert_eq!([0, 1].map(ignored), [0, 1]);
+/// The processors of a program, and the steps of each, with how long they take in nanoseconds.
+fn works(text: &str) -> Vec<(u32, u64)> {
+    let program = read_goal(text.as_bytes()).unwrap();
+    let kinds = program.steps.iter().map(|step| step.kind);
+    let works = kinds.filter_map(|kind| match kind {
+        StepKind::Work { processor, takes } => Some((processor, takes.ps() / 1_000)),
+        StepKind::All | StepKind::Each => None,
+    });
+    works.collect()
 }
 
 #[test]
-fn calculations_that_overlap_are_named() {
-    let is_named = |order: &str| {
+fn calculations_of_one_cpu_have_a_queue_unless_they_follow_each_other() {
+    let of = |order: &str| {
         let block = format!("a: calc 5\nb: calc 6\nc: calc 7\nd: send 1b to 1\n{order}");
-        let text = format!("num_ranks 2 rank 0 {{ {block} }} rank 1 {{ recv 1b from 0 }}");
-        !read_goal(text.as_bytes()).unwrap().ignored.is_empty()
+        works(&format!("num_ranks 2 rank 0 {{ {block} }} rank 1 {{ recv 1b from 0 calc 9 }}"))
     };
-    assert!(is_named(""));
-    assert!(is_named("b requires a\nc requires a"), "b and c overlap");
-    assert!(is_named("b irequires a\nc requires b"), "b does not wait for the end of a");
-    assert!(!is_named("b requires a\nc requires b"));
-    assert!(!is_named("a requires b\nc requires a"), "in another order than in the file");
-    assert!(!is_named("b requires a\nd requires b\nc requires d"), "through a message");
+    let all = vec![(0, 5), (0, 6), (0, 7)];
+    assert_eq!(of(""), all);
+    assert_eq!(of("b requires a\nc requires a"), all, "b and c would overlap");
+    assert_eq!(of("b irequires a\nc requires b"), all, "b does not wait for the end of a");
+    assert_eq!(of("b requires a\nc requires b"), []);
+    assert_eq!(of("a requires b\nc requires a"), [], "in another order than in the file");
+    assert_eq!(of("b requires a\nd requires b\nc requires d"), [], "through a message");
+    let two = "num_ranks 1 rank 0 { a: calc 5 cpu 1 b: calc 6 cpu 2 c: calc 7 cpu 1 d: calc 8 }";
+    assert_eq!(works(two), [(0, 5), (0, 7)], "one calculation each on 0 and 2");
+}
+
+#[test]
+fn sends_of_one_nic_have_a_queue_unless_they_follow_each_other() {
+    let of = |nics: [u32; 2], order: &str| {
+        let [first, second] = nics;
+        let text = format!(
+            "num_ranks 2 rank 0 {{ a: send 5b to 1 nic {first} b: send 6b to 1 nic {second} {order} }} \
+             rank 1 {{ recv 5b from 0 recv 6b from 0 }}"
+        );
+        let program = read_goal(text.as_bytes()).unwrap();
+        (program.processors, program.sends)
+    };
+    // The steps of the receives come after those of the sends.
+    assert_eq!(of([0, 0], ""), (1, vec![(0, 0), (1, 1)]));
+    assert_eq!(of([0, 1], ""), (0, vec![]));
+    assert_eq!(of([7, 7], "b requires a"), (0, vec![]));
+    assert_eq!(of([7, 7], "b irequires a"), (1, vec![(0, 0), (1, 1)]));
 }
 
 #[test]
@@ -258,6 +284,7 @@ fn a_bad_line_is_refused_with_its_number() {
             &two("recv 5b from 1 tag 4294967295"),
             "line 3: tag: 4294967295 is too large; expected at most 4294967294",
         ),
+        (&two("calc 5 cpu 256"), "line 3: cpu: 256 is too large; expected at most 255"),
         (
             &two("recv 5b from -1 tag -1"),
             "line 3: nobody sends this message from any rank to rank 0 with any tag",
@@ -265,8 +292,8 @@ fn a_bad_line_is_refused_with_its_number() {
     ] {
         assert_eq!(read_goal(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
     }
-    let binary = read_goal(b"\0\x02").unwrap_err().to_string();
-    assert!(binary.starts_with("this is not text; expected the text form of GOAL"), "{binary}");
+    let other = read_goal(b"\0\x02").unwrap_err().to_string();
+    assert!(other.starts_with("this is neither the text form of GOAL nor the binary one"), "{other}");
 }
 
 proptest! {

@@ -1,0 +1,45 @@
+//! Execution traces of Chakra (`mlcommons/chakra`), as ASTRA-sim reads them: a file for each rank, with messages of
+//! protocol buffers, each after its length: the metadata, then nodes that wait for each other.
+//!
+//! A node starts when the nodes of its `ctrl_deps` and `data_deps` are done. As in ASTRA-sim, computations of a rank
+//! run one after the other, those on its CPU (`is_cpu_op`) beside those on its accelerator, in the order in which they
+//! become ready. Work on memory and storage takes its time beside them. A send is done when it is acknowledged, a
+//! receive when its message has arrived: sends and receives with the same ranks and tag match in the order of issue.
+//! Collective operations become flows by the algorithms of [`Collective`](crate::Collective); the operations of all
+//! ranks of a communicator match in the order of issue. A rank issues nodes after those that they wait for, else in the
+//! order of their ids.
+
+mod communicators;
+mod groups;
+mod joining;
+mod kind;
+mod matching;
+mod messages;
+mod operation;
+mod schema;
+
+use self::communicators::Communicators;
+use self::joining::Joining;
+use self::operation::RankTrace;
+use super::{Read, TraceError};
+use crate::program::Program;
+
+/// Reads the execution traces of all ranks, a file for each; `communicators` is the content of ASTRA-sim's JSON file of
+/// communicators.
+///
+/// # Errors
+/// What is wrong, with its rank and node.
+pub fn read_chakra(files: &[&[u8]], communicators: Option<&[u8]>) -> Result<Read<Program>, TraceError> {
+    let ranks = u32::try_from(files.len()).map_err(|_| TraceError::file("it has too many ranks"))?;
+    let traces = (0..).zip(files).map(|(rank, file)| RankTrace::read(rank, ranks, file));
+    let traces = traces.collect::<Result<Vec<_>, _>>()?;
+    let meetings = matching::meetings(&traces, &Communicators::of(&traces, communicators)?)?;
+    let flows = Joining::program(&traces, &meetings)?;
+    let untimed = "`num_ops` of computations without a duration is ignored: they take no time";
+    let has_untimed = traces.iter().any(|trace| trace.has_untimed);
+    let ignored = has_untimed.then(|| untimed.to_owned()).into_iter().collect();
+    Ok(Read { flows, ignored })
+}
+
+#[cfg(test)]
+mod tests;
