@@ -21,7 +21,7 @@ mod schema;
 use self::communicators::Communicators;
 use self::joining::Joining;
 use self::operation::RankTrace;
-use super::{Read, TraceError};
+use super::{Place, Read, TraceError};
 use crate::program::Program;
 
 /// Reads the execution traces of all ranks, a file for each; `communicators` is the content of ASTRA-sim's JSON file of
@@ -35,10 +35,20 @@ pub fn read_chakra(files: &[&[u8]], communicators: Option<&[u8]>) -> Result<Read
     let traces = traces.collect::<Result<Vec<_>, _>>()?;
     let meetings = matching::meetings(&traces, &Communicators::of(&traces, communicators)?)?;
     let flows = Joining::program(&traces, &meetings)?;
+    Ok(Read { flows, ignored: ignored(&traces) })
+}
+
+/// The parts of traces that Weft ignores, in words.
+fn ignored(traces: &[RankTrace]) -> Vec<String> {
     let untimed = "`num_ops` of computations without a duration is ignored: they take no time";
-    let has_untimed = traces.iter().any(|trace| trace.has_untimed);
-    let ignored = has_untimed.then(|| untimed.to_owned()).into_iter().collect();
-    Ok(Read { flows, ignored })
+    let untimed = traces.iter().any(|trace| trace.has_untimed).then(|| untimed.to_owned());
+    let count: usize = traces.iter().map(|trace| trace.lost.len()).sum();
+    let first = (0..).zip(traces).find_map(|(rank, trace)| Some((rank, trace.lost.first()?)));
+    let lost = first.map(|(rank, (node, on))| {
+        let place = Place::Node { rank, node: *node }.name();
+        format!("{count} of the `ctrl_deps` are ignored, as the files do not have these nodes: {place} waits for node {on}")
+    });
+    untimed.into_iter().chain(lost).collect()
 }
 
 #[cfg(test)]

@@ -49,6 +49,8 @@ pub struct RankTrace {
     pub groups: Groups,
     /// Whether a node without a duration states a number of operations.
     pub has_untimed: bool,
+    /// Nodes with one in their `ctrl_deps` that the file does not have: converters leave out parents of others.
+    pub lost: Vec<(u64, u64)>,
 }
 
 impl RankTrace {
@@ -83,7 +85,9 @@ impl RankTrace {
             has_untimed |=
                 node.kind == COMPUTE && node.duration_micros == 0 && node.value("num_ops").is_some();
             let what = what(&node, rank, ranks).map_err(refuse)?;
-            let waits: Vec<u64> = node.ctrl_deps.iter().chain(&node.data_deps).copied().collect();
+            let control = node.ctrl_deps.iter().map(|on| (*on, true));
+            let waits: Vec<(u64, bool)> =
+                node.data_deps.iter().map(|on| (*on, false)).chain(control).collect();
             nodes.push((node.id, what, waits));
         }
         nodes.sort_by_key(|(id, ..)| *id);
@@ -93,21 +97,26 @@ impl RankTrace {
         }
         let indices: HashMap<u64, u32> =
             nodes.iter().zip(0..).map(|((id, ..), index)| (*id, index)).collect();
-        let (mut dependencies, mut order) = (Vec::new(), Order::of(nodes.len()));
+        let (mut dependencies, mut order, mut lost) = (Vec::new(), Order::of(nodes.len()), Vec::new());
         for ((id, _, waits), waiting) in nodes.iter_mut().zip(0..) {
             waits.sort_unstable();
-            waits.dedup();
-            for on in waits {
-                let on = indices.get(on).ok_or_else(|| {
-                    let why = format!("it waits for node {on}, which the file does not have");
-                    TraceError::at(Place::Node { rank, node: *id }, why)
-                })?;
-                order.require(waiting as usize, *on as usize, false);
-                dependencies.push((waiting, *on));
+            waits.dedup_by_key(|(on, _)| *on);
+            for (on, is_control) in waits {
+                match indices.get(on) {
+                    Some(on) => {
+                        order.require(waiting as usize, *on as usize, false);
+                        dependencies.push((waiting, *on));
+                    }
+                    None if *is_control => lost.push((*id, *on)),
+                    None => {
+                        let why = format!("it waits for node {on}, which the file does not have");
+                        return Err(TraceError::at(Place::Node { rank, node: *id }, why));
+                    }
+                }
             }
         }
         let operations = nodes.into_iter().map(|(id, what, _)| Operation { id, what }).collect();
-        Ok(Self { operations, dependencies, order, groups, has_untimed })
+        Ok(Self { operations, dependencies, order, groups, has_untimed, lost })
     }
 
     /// The place of an operation of this rank.
@@ -118,6 +127,9 @@ impl RankTrace {
 
 const METADATA: i32 = 1;
 const COMPUTE: i32 = 4;
+const SEND: i32 = 5;
+const RECEIVE: i32 = 6;
+const COLLECTIVE: i32 = 7;
 
 /// The work of a node.
 fn what(node: &Node, rank: u32, ranks: u32) -> Result<What, String> {
@@ -142,27 +154,27 @@ fn what(node: &Node, rank: u32, ranks: u32) -> Result<What, String> {
         peer if peer == rank => Err(format!("`{name}` is {peer}: rank {rank} sends to itself")),
         peer => Ok(peer),
     };
+    let is_cpu = match node.value("is_cpu_op") {
+        Some(Value::Bool(is_cpu)) => *is_cpu,
+        _ => node.number("is_cpu_op")?.unwrap_or_default() != 0,
+    };
     Ok(match node.kind {
         METADATA => What::Nothing,
-        COMPUTE => {
-            let is_cpu = match node.value("is_cpu_op") {
-                Some(Value::Bool(is_cpu)) => *is_cpu,
-                _ => node.number("is_cpu_op")?.unwrap_or_default() != 0,
-            };
-            What::Compute { took: took()?, is_cpu }
-        }
+        // PyTorch's call of a communication on the CPU is a node beside that of the communication itself.
+        COMPUTE | SEND..=COLLECTIVE if is_cpu => What::Compute { took: took()?, is_cpu },
+        COMPUTE => What::Compute { took: took()?, is_cpu },
         // Loads and stores of memory; storage, batches and checkpoints of later schemas.
         2 | 3 | 8..=10 => What::Aside(took()?),
-        5 => {
+        SEND => {
             own("comm_src")?;
             What::Send { to: peer("comm_dst")?, bytes: node.need("comm_size")?, tag: tag()? }
         }
-        6 => {
+        RECEIVE => {
             own("comm_dst")?;
             let bytes = node.number("comm_size")?.unwrap_or(u64::MAX);
             What::Receive { from: peer("comm_src")?, bytes, tag: tag()? }
         }
-        7 => collective(node)?,
+        COLLECTIVE => collective(node)?,
         other => {
             return Err(format!(
                 "type {other} of node `{}` is not known; expected 1 to 10",

@@ -156,6 +156,8 @@ fn computations_of_one_processor_have_a_queue_unless_they_follow_each_other() {
     assert_eq!(works(vec![compute(1, 5), compute(2, 6).after(&[1])]), 0);
     assert_eq!(works(vec![compute(1, 5), compute(2, 6).attribute("is_cpu_op", 1)]), 0);
     assert_eq!(works(vec![compute(1, 5), node(2, 2).number(7, 6)]), 0, "work on memory");
+    let call = |id| node(id, 7).number(7, 6).attribute("is_cpu_op", 1);
+    assert_eq!(works(vec![call(1), call(2)]), 2, "calls of collectives on the CPU");
 }
 
 #[test]
@@ -192,10 +194,13 @@ fn communicators_come_from_metadata_or_a_file() {
 }
 
 #[test]
-fn operations_without_a_duration_are_named_and_too_many_flows_are_refused() {
+fn what_weft_ignores_is_named_and_too_many_flows_are_refused() {
     let ignored = read(&[vec![node(1, 4).attribute("num_ops", 5)]]).unwrap().ignored;
     assert_eq!(ignored, ["`num_ops` of computations without a duration is ignored: they take no time"]);
     assert!(read(&[vec![compute(1, 2).attribute("num_ops", 5)]]).unwrap().ignored.is_empty());
+    let lost = read(&[vec![compute(1, 2)], vec![compute(4, 2).number(4, 9).number(4, 7)]]).unwrap().ignored;
+    let expected = "2 of the `ctrl_deps` are ignored, as the files do not have these nodes: node 4 of rank 1 waits for node 7";
+    assert_eq!(lost, [expected]);
     let ranks = vec![vec![collective(1, 0, 5_000)]; 2_300];
     assert_eq!(
         read(&ranks).unwrap_err().to_string(),
