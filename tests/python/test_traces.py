@@ -62,18 +62,19 @@ v: recv 1000b from 0 tag 5
 """
 
 
-def scenario(directory: Path, trace: str, more: str = "") -> Scenario:
+def scenario(directory: Path, trace: str, more: str = "", rate: str = "1 Gbps") -> Scenario:
     path = directory / "scenario.toml"
-    path.write_text(SCENARIO.format(trace=trace).replace("[transport]", f"{more}\n[transport]"))
+    text = SCENARIO.format(trace=trace).replace('"1 Gbps"', f'"{rate}"')
+    path.write_text(text.replace("[transport]", f"{more}\n[transport]"))
     return Scenario.from_file(path)
 
 
-def flows(directory: Path, trace: str, more: str = "", jobs: int = 1) -> pl.DataFrame:
+def flows(directory: Path, trace: str, more: str = "", threads: int = 1, rate: str = "1 Gbps") -> pl.DataFrame:
     """The flows of a run, in order of their starts."""
-    out = directory / f"results-{jobs}"
-    scenario(directory, trace, more).run(out, jobs=jobs)
+    out = directory / f"results-{threads}"
+    scenario(directory, trace, more, rate).run(out, jobs=1, threads=threads)
     (file,) = out.glob("runs/*/flows.parquet")
-    return pl.read_parquet(file).sort("start_ps")
+    return pl.read_parquet(file).sort("start_ps", "src", "bytes", "dst")
 
 
 def collective(directory: Path, keys: str) -> int:
@@ -175,7 +176,8 @@ def test_a_chain_of_messages_and_computations(tmp_path):
     assert starts == [50 * US, *(end + 50 * US for end in ends[:-1])]
 
 
-def test_the_division_into_threads_changes_nothing_where_processors_have_queues(tmp_path):
+@pytest.mark.parametrize("rate", ["1 Gbps", "100 Gbps"])  # one event after the other, and in rounds
+def test_the_division_into_threads_changes_nothing_where_processors_have_queues(tmp_path, rate):
     def nodes(rank: int) -> list[bytes]:
         works = [node(at, COMPUTE, us=7 + 3 * at + rank) for at in range(4)]
         sends = [node(10 + at, SEND, [at], comm_dst=(rank + 3) % 8, comm_size=9_000 + at) for at in range(4)]
@@ -190,8 +192,8 @@ def test_the_division_into_threads_changes_nothing_where_processors_have_queues(
         ]
 
     chakra.write(tmp_path, [nodes(rank) for rank in range(8)])
-    first = flows(tmp_path, "step.{rank}.et", jobs=1)
-    assert first.equals(flows(tmp_path, "step.{rank}.et", jobs=2))
+    first = flows(tmp_path, "step.{rank}.et", rate=rate)
+    assert first.equals(flows(tmp_path, "step.{rank}.et", threads=2, rate=rate))
     own = first.filter((pl.col("src") == "h0") & pl.col("bytes").is_between(9_000, 9_003)).sort("bytes")
     # 7, 10, 13 and 16 us, one after the other.
     assert own["start_ps"].to_list() == [7 * US, 17 * US, 30 * US, 46 * US]
