@@ -49,15 +49,16 @@ impl Order {
         sorted
     }
 
-    /// The most of these operations that follow each other, each after the end of the one before.
-    pub fn longest(&self, of: &[usize]) -> usize {
+    /// Whether each of these operations follows the end of another one, in one chain; `sorted` is all operations,
+    /// [sorted](Self::sorted).
+    pub fn is_chain(&self, of: &[usize], sorted: &[usize]) -> bool {
         let mut counts = vec![0; self.requires.len()];
         of.iter().for_each(|operation| counts[*operation] = 1);
-        for operation in self.sorted() {
+        for &operation in sorted {
             let ends = self.requires[operation].iter().filter(|(_, is_start)| !is_start);
             counts[operation] += ends.map(|(on, _)| counts[*on]).max().unwrap_or(0);
         }
-        counts.into_iter().max().unwrap_or(0)
+        counts.into_iter().max().unwrap_or(0) == of.len()
     }
 
     /// The place of each operation among all: after those that it requires, else as in the file; `None` if that is the

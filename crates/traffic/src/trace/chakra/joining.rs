@@ -92,13 +92,14 @@ impl<'a> Joining<'a> {
 
     /// Adds the nodes of a rank, without what they wait for.
     fn rank(&mut self, rank: u32, trace: &RankTrace) {
+        let sorted = trace.order.sorted();
         let processors = [false, true].map(|on_cpu| {
             let operations = trace.operations.iter().enumerate().filter(
                 |(_, operation)| matches!(operation.what, What::Compute { is_cpu, .. } if is_cpu == on_cpu),
             );
             let operations: Vec<usize> = operations.map(|(index, _)| index).collect();
             // Nodes of which each waits for the one before need no queue.
-            (trace.order.longest(&operations) < operations.len()).then(|| self.program.processor())
+            (!trace.order.is_chain(&operations, &sorted)).then(|| self.program.processor())
         });
         let mut placed = Vec::with_capacity(trace.operations.len());
         for (index, operation) in (0..).zip(&trace.operations) {

@@ -67,12 +67,11 @@ impl<'a> Joining<'a> {
 
     /// Adds the operations of a rank and their requirements.
     fn rank(&mut self, rank: u32, block: &Block<'_>, order: &Order) {
-        let processors = self.queues(block, order, |operation| {
-            matches!(operation.what, What::Calc(_)).then_some(operation.cpu)
-        });
-        let interfaces = self.queues(block, order, |operation| {
-            matches!(operation.what, What::Send { .. }).then_some(operation.nic)
-        });
+        let sorted = order.sorted();
+        let mut queues = |of: fn(&Operation<'_>) -> Option<u8>| self.queues(block, order, &sorted, of);
+        let processors = queues(|operation| matches!(operation.what, What::Calc(_)).then_some(operation.cpu));
+        let interfaces =
+            queues(|operation| matches!(operation.what, What::Send { .. }).then_some(operation.nic));
         let mut is_awaited = vec![false; block.operations.len()];
         for (_, on, is_start) in &block.requirements {
             is_awaited[*on as usize] |= is_start;
@@ -139,7 +138,8 @@ impl<'a> Joining<'a> {
         &mut self,
         block: &Block<'_>,
         order: &Order,
-        of: impl Fn(&Operation<'_>) -> Option<u8>,
+        sorted: &[usize],
+        of: fn(&Operation<'_>) -> Option<u8>,
     ) -> BTreeMap<u8, u32> {
         let mut operations: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
         for (index, operation) in block.operations.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'a> Joining<'a> {
                 operations.entry(number).or_default().push(index);
             }
         }
-        operations.retain(|_, of| of.len() > 1 && order.longest(of) < of.len());
+        operations.retain(|_, of| of.len() > 1 && !order.is_chain(of, sorted));
         operations.into_keys().map(|number| (number, self.program.processor())).collect()
     }
 
