@@ -101,7 +101,8 @@ fn the_files_of_all_ranks_are_one_trace_of_chakra() {
         |ranks| plan("trace = \"a.{rank}.et\"\nplacement = \"striped\"", pack(&vec![file.clone(); ranks]));
     assert_eq!(pairs(&of(3))[..2], [(0, 2), (2, 4)]);
     assert_eq!(of(3).traffic.jobs.list()[0].ranks, 3);
-    let text = "[traffic]\ntrace = \"a.{rank}.et\"\ncommunicators = \"groups.json\"";
+    let text = "[traffic]\ntrace = \"a.{rank}.et\"\ncommunicators = \"groups.json\"\n\
+        [fabric]\nkind = \"fat-tree\"\nk = 4\n[scheme]\nname = \"ecmp\"\n";
     let scenario = Scenario::parse(text, "workloads.toml").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(Vec::from_iter(scenario.files()), ["a.{rank}.et", "groups.json"]);
 }
