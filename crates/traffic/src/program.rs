@@ -1,6 +1,6 @@
 //! [`Program`]: flows with the order between them, as collectives and traces describe them.
 
-use weft_units::{Duration, HostId, Time};
+use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::listed::ListedFlow;

@@ -5,6 +5,7 @@ use weft_units::{Duration, HostId};
 use crate::collective::{Algorithm, Collective};
 use crate::connections::Reuse;
 use crate::program::Program;
+use crate::relay::Relay;
 
 /// The most chunks of a broadcast or reduction along a chain.
 const CHUNKS: u64 = 8;
@@ -104,8 +105,7 @@ impl Kind {
         let parts = u64::from(ranks);
         let (algorithm, bytes, chunks) = match self {
             Self::AllReduce => (Algorithm::RingAllReduce, bytes.max(parts), 1),
-            // The first half of a ring all-reduce sends as much to the same ranks as an all-gather.
-            Self::ReduceScatter => (Algorithm::AllGather, bytes.max(parts), 1),
+            Self::ReduceScatter => (Algorithm::ReduceScatter, bytes.max(parts), 1),
             // The size is that of each rank's part.
             Self::AllGather => {
                 let all = bytes.max(1).checked_mul(parts);
@@ -122,6 +122,21 @@ impl Kind {
         };
         let (compute, start, jitter) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let reuse = Reuse::PerMessage;
-        Ok(Some(Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse }))
+        let (channels, skew, relay, group) = (1, 0, Relay::None, 1);
+        let rounds = 1;
+        Ok(Some(Collective {
+            algorithm,
+            bytes,
+            chunks,
+            channels,
+            skew,
+            compute,
+            rounds,
+            start,
+            jitter,
+            reuse,
+            relay,
+            group,
+        }))
     }
 }

@@ -13,8 +13,9 @@
 //! start.
 
 use super::schedule::{Block, Operation, Schedule, What, refuse};
+use weft_units::plural;
+
 use crate::trace::error::{Place, TraceError};
-use crate::words::plural;
 
 const COOKIE: u64 = 4223;
 /// A file that a run of LogGOPSim has used up.

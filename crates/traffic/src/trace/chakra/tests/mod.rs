@@ -5,6 +5,8 @@ mod refused;
 use weft_units::{Duration, Time};
 
 use super::*;
+use crate::bound::Bound;
+use crate::connections::Reuse;
 use crate::dependencies::{Point, StepKind};
 use crate::places::tests::spine_leaf;
 
@@ -105,7 +107,10 @@ fn a_chain_of_messages_waits_for_computations_and_messages() {
     assert_eq!(flows(&program), [(0, 1, 100), (1, 0, 200)]);
     assert_eq!(program.flows[0].start, us(5));
     // The bound: 5 us do not count before the first flow; 0.8 us, 7 us and 1.6 us at 1 Gbps, without delays.
-    assert_eq!(program.bound(&spine_leaf(1, 2, 1)), Duration::from_ps(9_400_000));
+    assert_eq!(
+        Bound::of(&program, &spine_leaf(1, 2, 1), Reuse::PerMessage).time,
+        Duration::from_ps(9_400_000)
+    );
 }
 
 #[test]
@@ -142,7 +147,10 @@ fn a_rank_sends_nothing_of_a_collective_before_its_node_starts_and_goes_on_after
     let ends = program.needs.iter().filter(|need| need.at == Point::Acknowledged);
     assert_eq!(ends.count(), 12);
     // 500 us, then four steps of 8 us at 1 Gbps, from the first flow at 10 us.
-    assert_eq!(program.bound(&spine_leaf(1, 2, 2)), Duration::from_us(490 + 4 * 8));
+    assert_eq!(
+        Bound::of(&program, &spine_leaf(1, 2, 2), Reuse::PerMessage).time,
+        Duration::from_us(490 + 4 * 8)
+    );
 }
 
 #[test]
