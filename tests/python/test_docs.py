@@ -259,7 +259,7 @@ def test_the_first_scenario_of_the_readme_has_ten_lines_and_runs(tmp_path):
 
 def test_the_fabric_file_of_the_pages_is_read(tmp_path):
     text = (DOCS / "fabrics.md").read_text()
-    own = re.search(r"^```toml\n(.*?)^```$", text, re.S | re.M)[1]
+    own = re.search(r"^```toml\n(.*?)^```$", text.split("## From a file")[1], re.S | re.M)[1]
     (tmp_path / "own.toml").write_text(own)
     assert len(weft.fabric(tmp_path / "own.toml").hosts) == 2
     made = re.search(r"^```python\n(.*?)^```$", text, re.S | re.M)[1]
