@@ -245,6 +245,7 @@ test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the lon
 
 gallery: build ## run the scenarios of the gallery, write docs/gallery.md and its pictures (half a minute; GALLERY="failure" for one)
 	$(PYTHON) scripts/gallery.py $(GALLERY)
+	$(PYTHON) scripts/clusters.py
 
 site: $(VENV)/bin/maturin ## the documentation as a site with a search and the Python API, in target/site; broken links fail
 	$(PIP_INSTALL) $$($(PYTHON) scripts/dev_requirements.py site)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import clusters
 from weft.drawing import draw
 from weft.errors import ScenarioError
 from weft.scenario import Scenario
@@ -197,3 +198,9 @@ def test_scale_up_switches_are_drawn_in_a_row_below_the_hosts():
     rows = {name: places[name][1] for name in ("s0", "l0", "h0", "n0")}
     assert rows["s0"] > rows["l0"] > rows["h0"] > rows["n0"]
     assert "scale-up" in draw(graph)
+
+
+@pytest.mark.parametrize("kind", clusters.KEYS)
+def test_the_page_of_fabrics_has_the_drawing_of_today(kind):
+    assert (clusters.PICTURES / f"{kind}.svg").read_text() == clusters.drawing(kind)
+    assert f"(images/clusters/{kind}.svg)" in (clusters.PICTURES.parents[1] / "fabrics.md").read_text()
