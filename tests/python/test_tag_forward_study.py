@@ -143,7 +143,7 @@ def test_on_a_saturated_machine_no_claim_is_said_not_to_hold_but_what_is_counted
     assert rows["G5"].verdict is Verdict.did_not_hold
     assert rows["G1-tags"].measured is not None
     assert rows["G1-tags"].note.startswith("the machine was saturated in 18 of 18 runs; 64 B -")
-    assert rows["G3"].note.startswith("the machine was saturated in 1 of 1 runs; ")
+    assert rows["G3"].note.startswith("the machine was saturated in 1 of 1 run; ")
     assert verdicts(world(**SLOW)) == HELD | dict.fromkeys(TIMED, Verdict.did_not_hold)
 
 

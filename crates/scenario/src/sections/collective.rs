@@ -140,7 +140,8 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         section.problem(node.span, message, format!("only {} have `chunks`", with.join(", ")));
         return None;
     }
-    if let Some(node) = section.node("skew").filter(|_| algorithm != Algorithm::AllToAll) {
+    let is_skewed = skew.is_some_and(|skew| skew > 0);
+    if let Some(node) = section.node("skew").filter(|_| is_skewed && algorithm != Algorithm::AllToAll) {
         let message = format!("all ranks of `{algorithm}` receive the same");
         section.problem(node.span, message, "only `all-to-all` has `skew`");
         return None;
