@@ -171,8 +171,11 @@ def source(results: Runs, scenario: str | Path | None = None) -> tuple[str, str,
         ResultsError: The runs cannot be simulated again.
     """
     index = json.loads((results.path / "sweep.json").read_text(encoding="utf-8"))
-    if not results.has_scenario or any("emulated" in head for head in results.heads().values()):
+    if any("emulated" in head for head in results.heads().values()):
         raise ResultsError(f"{results.where} has emulated runs: only flows of simulated runs can be explained")
+    if not results.has_scenario:
+        missing = f"{results.path / 'scenario.toml'} is missing, so no run can be simulated again"
+        raise ResultsError(missing, "put the scenario file back, or run the scenario again")
     inputs = sorted(index.get("inputs") or ())
     if plugins := [name for name in inputs if name.startswith("plugin ")]:
         raise ResultsError(f"runs with a {plugins[0]} cannot be explained: the plugin has an engine of its own")

@@ -152,6 +152,19 @@ def test_what_cannot_be_explained_is_named(loaded, weft, tmp_path):
         loaded.why(99999)
 
 
+def test_a_missing_scenario_is_named_and_emulated_runs_are_called_emulated(loaded, weft, tmp_path):
+    copy = Path(shutil.copytree(loaded.path, tmp_path / "copy"))
+    (copy / "scenario.toml").unlink()
+    without = weft("why", copy)
+    assert without.exit_code == 2 and "emulated" not in without.output
+    assert f"{copy / 'scenario.toml'} is missing, so no run can be simulated again" in without.output
+    assert "try: put the scenario file back, or run the scenario again" in without.output
+    for run in Results(copy).finished:
+        file = run.path / "summary.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"emulated": {}}))
+    assert "has emulated runs" in weft("why", copy).output
+
+
 def test_results_with_other_files_need_the_scenario(weft, tmp_path):
     (tmp_path / "flows.csv").write_text("start_s,src,dst,bytes\n0,h0,h4,20000\n0.000005,h1,h4,20000\n")
     text = LOADED.replace('sizes = "web-search"\nclamp = "300 kB"\nload = 0.9', 'trace = "flows.csv"')
