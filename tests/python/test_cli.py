@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -23,6 +24,7 @@ from weft.cli.help_pages import _joined
 from weft.emulation import sweep
 from weft.errors import OutputError, ResultsError
 from weft.metrics import METRICS
+from weft.results import Results
 from weft.scenario import Scenario
 
 TOP = typer.main.get_command(app).commands
@@ -304,12 +306,35 @@ def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_result_file_is_named_without_a_traceback(weft, own_dir):
-    (own_dir / "runs" / "0000" / "flows.parquet").write_bytes(b"PAR1 not really")
-    result = weft("summary", own_dir)
-    assert result.exit_code == 2
-    assert "a result file cannot be read" in result.stderr
-    assert "Traceback" not in result.output
+@pytest.mark.parametrize("file", ["flows.parquet", "series.parquet"])
+@pytest.mark.parametrize("command", ["summary", "report", "why", "plot"])
+def test_a_damaged_result_file_is_named_with_its_run_and_the_remedy(weft, engine_results, tmp_path, command, file):
+    own = Results(Path(shutil.copytree(engine_results.path, tmp_path / "own")))
+    run = own.finished[2]
+    path = run.path / file
+    path.write_bytes(path.read_bytes()[:-20])
+    result = weft(command, own.path)
+    if result.exit_code == 0:
+        assert (command, file) in [("summary", "series.parquet"), ("why", "series.parquet")], "that file is not read"
+        return
+    assert result.exit_code == 2 and "Traceback" not in result.output
+    assert f"{path} is damaged (" in result.stderr
+    assert f"it belongs to the run {run.label}, seed {run.seed}" in result.stderr
+    assert f"try: delete {run.path}, then weft run" in result.stderr
+    shutil.rmtree(run.path)
+    again = result.stderr.partition(", then weft ")[2]
+    assert weft(*shlex.split(again), "--quiet").exit_code == 0
+    assert weft(command, own.path).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["summary", "report", "plot"])
+def test_a_summary_of_a_run_without_its_contents_is_named(weft, own_dir, command):
+    path = own_dir / "runs" / "0002" / "summary.json"
+    path.write_text('{"a":1}')
+    result = weft(command, own_dir)
+    assert result.exit_code == 2, result.output
+    assert f"{path} is damaged (no `scheme` in it): it belongs to the run " in result.stderr
+    assert f"try: delete {path.parent}, then weft run {own_dir / 'scenario.toml'} -o {own_dir}" in result.stderr
 
 
 def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):

@@ -320,10 +320,16 @@ def test_values_that_are_not_there_are_computed(engine_results, tmp_path, damage
 
 
 @pytest.mark.parametrize("size", [0, 3, 100, -1])
-def test_a_damaged_file_of_flows_is_noticed_by_a_run_that_is_resumed(weft, engine_results, tmp_path, size):
+def test_a_damaged_file_of_flows_is_noticed_by_a_run_that_is_resumed(weft, engine_results, tmp_path, monkeypatch, size):
     own = Results(Path(shutil.copytree(engine_results.path, tmp_path / "own")))
     path = own.finished[0].path / "flows.parquet"
     path.write_bytes(path.read_bytes()[:size])
     assert stored_values.per_run(own, ["class", "scheme"]) is None
-    done = weft("run", own.path / "scenario.toml", "-o", own.path)
-    assert (done.exit_code, "a result file cannot be read" in done.stderr) == (2, True), done.output
+    results = tmp_path / "results" / "scenario"
+    results.parent.mkdir()
+    own.path.rename(results)
+    monkeypatch.chdir(tmp_path)
+    # Without -o, too, the command finds the file.
+    done = weft("run", results / "scenario.toml")
+    damaged = path.relative_to(own.path)
+    assert (done.exit_code, f"{Path('results/scenario') / damaged} is damaged" in done.stderr) == (2, True), done.output

@@ -148,6 +148,7 @@ def run(
     capturing.report(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
+    from .. import damage
     from ..runs import Runs
     from .show import warn_of_runs
 
@@ -157,7 +158,8 @@ def run(
         warn_of_runs(results, said=said)
         return
     capturing.show(outcome, capture_dir or folder / "captures")
-    without = _show_table(results, baseline)
+    with damage.named(folder):
+        without = _show_table(results, baseline)
     warn_of_runs(results, said=said)
     shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")

@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ..codes import INTERRUPTED
-from ..errors import OutputError, ScenarioError, WeftError
+from ..errors import OutputError, ResultsError, ScenarioError, WeftError
 from ..labels import plural
 from .terminal import Terminal, as_json
 
@@ -92,10 +92,9 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise typer.Exit(INTERRUPTED) from None
             if os.environ.get("WEFT_TRACEBACK"):
                 raise
-            if type(error).__module__.startswith("polars"):
-                raise fail(
-                    f"a result file cannot be read: {error}", "delete the run it belongs to and run the scenario again"
-                ) from None
+            damaged = _damage([*args, *kwargs.values()])
+            if damaged is not None:
+                raise fail(str(damaged), damaged.hint) from None
             raise fail(
                 f"internal error: {type(error).__name__}: {error}",
                 "run it again with WEFT_TRACEBACK=1 and report the traceback",
@@ -103,6 +102,15 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             ) from None
 
     return run
+
+
+def _damage(arguments: Iterable[object]) -> ResultsError | None:
+    """The error that names a damaged file, if one of the arguments of a command is a directory with one."""
+    from ..damage import sought
+
+    given = (path for one in arguments for path in (one if isinstance(one, list) else [one]))
+    found = (sought(path) for path in given if isinstance(path, Path) and path.is_dir())
+    return next((error for error in found if error is not None), None)
 
 
 def _is_interruption(error: BaseException | None) -> bool:
