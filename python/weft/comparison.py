@@ -12,6 +12,7 @@ from .labels import plural, short_key, show
 from .markup import escape
 from .metrics import Metric
 from .runs import Runs
+from .statistics import has_intervals
 from .summary import summarise
 from .summary_note import note
 from .summary_table import Row, Summary
@@ -65,18 +66,19 @@ def _flows(row: Row) -> str:
 def _cells(row: Row, metrics: Sequence[Metric]) -> list[str]:
     if row.mark is not None:
         return [dim(row.mark.label)] * len(metrics)
-    return [_cell(row, metric) for metric in metrics]
+    lined = has_intervals(row.estimates[metric.key] for metric in metrics)
+    return [_cell(row, metric, lined) for metric in metrics]
 
 
-def _cell(row: Row, metric: Metric) -> str:
+def _cell(row: Row, metric: Metric, lined: bool) -> str:
     value = row.estimates[metric.key]
     if value is None:
         return quantity.MISSING
     number, half = quantity.parts(metric.kind, value.mean, value.plus_minus)
     parts = [escape(number + (FEW if row.few(metric) else ""))]
-    if half:
-        parts.append(dim(half))
     found = row.differences.get(metric.key)
+    if half or (lined and found is not None):
+        parts.append(dim(half))
     if found is not None:
         parts.append(judged(found.text(metric.kind), found.verdict(metric.better)))
     return "<br>".join(parts)

@@ -26,12 +26,21 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def plus_minus(value: float, half: float | None) -> str:
-    """`` ±half`` with two digits, at most one decimal more than `value` has; empty without an interval."""
+    """`` ±half`` with two digits, at most one decimal more than `value` has; empty without an interval.
+
+    A smaller one is below the last decimal, ``±<0.001``: an interval that is there never reads as zero.
+    """
     if half is None:
         return ""
     decimals = len(digits(value).partition(".")[2])
     fine = digits(half, 2)
-    return f" ±{half:,.{decimals + 1}f}" if len(fine.partition(".")[2]) > decimals + 1 else f" ±{fine}"
+    return f" ±{fixed(half, decimals + 1)}" if len(fine.partition(".")[2]) > decimals + 1 else f" ±{fine}"
+
+
+def fixed(half: float, decimals: int) -> str:
+    """Half of an interval with so many decimals; if it is not zero but would read so, ``<`` and the last decimal."""
+    text = f"{half:,.{decimals}f}"
+    return f"<{10**-decimals:.{decimals}f}" if half and not float(text.replace(",", "")) else text
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...], half: float | None) -> str:

@@ -73,6 +73,11 @@ class Estimate:
         return Estimate(self.mean + offset, low, high, self.n)
 
 
+def has_intervals(values: Iterable[Estimate | None]) -> bool:
+    """Whether tables show an interval of any of these; then the cells without one leave its line empty."""
+    return any(value is not None and value.plus_minus is not None for value in values)
+
+
 def usable(values: Iterable[float | None]) -> list[float]:
     """The values that were measured: without None and without NaN."""
     return [float(v) for v in values if v is not None and not math.isnan(v)]

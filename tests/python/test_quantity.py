@@ -26,7 +26,11 @@ from weft import quantity
         (quantity.count(12_345_678), "12.3 M"),
         (quantity.count(0.3333), "0.333"),
         (quantity.count(12_543.7, 6_412.0), "12,544 ±6,400"),
-        (quantity.seconds(1.0, 6.3e-6), "1.00 ±0.000 s"),
+        (quantity.seconds(1.0, 6.3e-6), "1.00 ±<0.001 s"),
+        (quantity.seconds(0.0000171, 4e-13), "17.1 ±<0.01 µs"),
+        (quantity.fixed(0.004, 2), "<0.01"),
+        (quantity.fixed(0.006, 2), "0.01"),
+        (quantity.fixed(0.0, 1), "0.0"),
         (quantity.seconds(1.0, 0.0123), "1.00 ±0.012 s"),
         (quantity.percent(0.1234), "12.3 %"),
         (quantity.percent(0.1234, 0.011), "12.3 ±1.1 %"),
@@ -53,4 +57,5 @@ def test_a_quantity_and_its_interval_are_taken_apart_with_the_unit_on_both():
     assert quantity.parts("s", 0.00123456, 0.0000456) == ("1.23 ms", "±0.046 ms")
     assert quantity.parts("count", 12_543.7, 6_412.0) == ("12,544", "±6,400")
     assert quantity.parts("count", 12_345_678, 100_000) == ("12.3 M", "±0.10 M")
+    assert quantity.parts("s", 0.00171, 1e-8) == ("1.71 ms", "±<0.001 ms")
     assert quantity.parts("share", 0.5, None) == ("50.0 %", "")

@@ -13,7 +13,7 @@ from ..difference import FEW
 from ..labels import short_key, show, visible
 from ..metrics import Metric
 from ..palette import Style, styles
-from ..statistics import Estimate
+from ..statistics import Estimate, has_intervals
 from ..steadiness import Mark
 from ..summary_note import note
 from ..summary_table import Row, Summary
@@ -79,14 +79,17 @@ def _paths_table(rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> 
         lead = tuple(getattr(row, key) for key in leads)
         names = [Text(visible(value) if lead != previous else "", style="bold") for value in lead]
         previous = lead
-        cells = _marked(row.mark, len(columns)) if row.mark else [_with_difference(row, column) for column in columns]
+        lined = has_intervals(row.estimates[column.key] for column in columns)
+        cells = [_with_difference(row, column, lined) for column in columns]
+        if row.mark:
+            cells = _marked(row.mark, len(columns))
         table.add_row(*names, Text(visible(row.scheme), style=colors[row.scheme].color), *cells)
     return table
 
 
-def _with_difference(row: paths.Row, column: paths.Column) -> Text:
-    text = _value(row.estimates[column.key], column.kind)
+def _with_difference(row: paths.Row, column: paths.Column, lined: bool) -> Text:
     found = row.differences.get(column.key)
+    text = _value(row.estimates[column.key], column.kind, lined=lined and found is not None)
     if found is not None:
         text.append(f"\n{found.text(column.kind)}", style=COLOURS[found.verdict(-1)])
     return text
@@ -132,7 +135,8 @@ def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) 
             sides = (unfinished,) if row.shared is None else (unfinished, others)
             text = "/".join(quantity.count(row.per_run(side)) for side in sides)
             flows.append(f"\n{text}\nunfinished", style="yellow")
-        found = _marked(row.mark, len(metrics)) if row.mark else [_cell(row, metric) for metric in metrics]
+        lined = has_intervals(row.estimates[metric.key] for metric in metrics)
+        found = _marked(row.mark, len(metrics)) if row.mark else [_cell(row, metric, lined) for metric in metrics]
         table.add_row(*cells, flows, *found)
     return table
 
@@ -147,20 +151,21 @@ def _marked(mark: Mark, cells: int) -> list[Text]:
     return [label, *(Text(quantity.MISSING, style="dim") for _ in range(cells - 1))]
 
 
-def _cell(row: Row, metric: Metric) -> Text:
-    text = _value(row.estimates[metric.key], metric.kind, sign=FEW if row.few(metric) else "")
+def _cell(row: Row, metric: Metric, lined: bool) -> Text:
     found = row.differences.get(metric.key)
+    sign = FEW if row.few(metric) else ""
+    text = _value(row.estimates[metric.key], metric.kind, sign, lined=lined and found is not None)
     if found is not None:
         text.append(f"\n{found.text(metric.kind)}", style=COLOURS[found.verdict(metric.better)])
     return text
 
 
-def _value(value: Estimate | None, kind: str, sign: str = "") -> Text:
-    """A mean with a sign after it, and half its interval on the line below."""
+def _value(value: Estimate | None, kind: str, sign: str = "", *, lined: bool = False) -> Text:
+    """A mean with a sign after it, and half its interval on the line below, which is empty if `lined` without one."""
     if value is None:
         return Text(quantity.MISSING, style="dim")
     number, half = quantity.parts(kind, value.mean, value.plus_minus)
     text = Text(number + sign)
-    if half:
+    if half or lined:
         text.append(f"\n{half}", style="dim")
     return text

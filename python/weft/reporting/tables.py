@@ -17,7 +17,7 @@ from ..palette import Style, styles
 from ..paths import Column, telling
 from ..paths import Row as PathRow
 from ..paths import leads as lead_keys
-from ..statistics import Estimate
+from ..statistics import Estimate, has_intervals
 from ..steadiness import Mark
 from ..summary_table import Row, Summary
 from .parts import mark, named
@@ -80,10 +80,12 @@ def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str
         if row.mark is not None:
             body.append(cells + _label(row.mark) * len(shown))
             continue
+        lined = has_intervals(row.estimates[c.key] for c in shown)
         body.append(
             cells
             + "".join(
-                f'<td class="n"{_raw(row.estimates[c.key])}>{_estimate(row.estimates[c.key], c.kind)}'
+                f'<td class="n"{_raw(row.estimates[c.key])}>'
+                + _estimate(row.estimates[c.key], c.kind, lined=lined and row.differences.get(c.key) is not None)
                 + (_difference(one, c.kind, -1) if (one := row.differences.get(c.key)) else "")
                 + "</td>"
                 for c in shown
@@ -112,10 +114,12 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     if row.mark is not None:
         return "".join([*cells, _label(row.mark) * len(summary.metrics)])
+    lined = has_intervals(row.estimates[metric.key] for metric in summary.metrics)
     for metric in summary.metrics:
         value = row.estimates[metric.key]
-        text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")
         found = row.differences.get(metric.key)
+        sign = FEW if row.few(metric) else ""
+        text = f'<td class="n"{_raw(value)}>{_estimate(value, metric.kind, sign, lined=lined and found is not None)}'
         if found is not None:
             text += _difference(found, metric.kind, metric.better)
         cells.append(text + "</td>")
@@ -132,11 +136,12 @@ def _raw(value: Estimate | None) -> str:
     return "" if value is None else f' data-v="{value.mean:.6g}"'
 
 
-def _estimate(value: Estimate | None, kind: str, sign: str = "") -> str:
+def _estimate(value: Estimate | None, kind: str, sign: str = "", *, lined: bool = False) -> str:
+    """A mean with a sign after it, and half its interval on the line below, which is empty if `lined` without one."""
     if value is None:
         return quantity.MISSING
     number, half = quantity.parts(kind, value.mean, value.plus_minus)
-    return f"<b>{number}{sign}</b>" + (f"<small>{half}</small>" if half else "")
+    return f"<b>{number}{sign}</b>" + (f"<small>{escape(half) or '&nbsp;'}</small>" if half or lined else "")
 
 
 def _difference(found: Difference, quantities: str, better: int) -> str:

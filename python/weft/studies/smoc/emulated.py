@@ -7,6 +7,7 @@ Open vSwitch without its kernel module forwards in a single thread, which cannot
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ... import quantity
 from ...emulation import openvswitch, shaping
 from ...results import Results
 from ...statistics import estimate
@@ -79,7 +80,7 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
             mean = estimate(run.mean_bps() for run in found)
             if mean is None:
                 continue
-            interval = f" ±{mean.half / 1e6:.1f}" if mean.half is not None else ""
+            interval = f" ±{quantity.fixed(mean.half / 1e6, 1)}" if mean.half is not None else ""
             lines.append(
                 f"topology {topology:d}, {scheme}, subflows {count}: {mean.mean / 1e6:.1f}{interval} Mbps"
                 f" of {claims.mbps(found[0].setup.capacity_bps)}; {shares(found)}"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ... import quantity
 from ...results import Results
 from ...samples import quantile
 from ...scenario import Scenario
@@ -116,7 +117,7 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
                 for count in COUNTS
             }
             each = [
-                f"{mean.mean / 1e6:.1f}" + (f" ±{mean.half / 1e6:.1f}" if mean.half is not None else "")
+                f"{mean.mean / 1e6:.1f}" + (f" ±{quantity.fixed(mean.half / 1e6, 1)}" if mean.half is not None else "")
                 for mean in means.values()
                 if mean is not None
             ]

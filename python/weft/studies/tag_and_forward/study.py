@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ... import quantity
 from ...results import Results
 from ...statistics import estimate
 from ..base import Part, Study, saturation
@@ -75,7 +76,7 @@ def _transfers(runs: Sequence[Measured]) -> list[str]:
             rates = [run.transfers_bps[how] for run in of_peer(runs, peer) if how in run.transfers_bps]
             mean = estimate(rates)
             if mean is not None:
-                spread = "" if mean.half is None else f" ±{mean.half / 1e9:.2f}"
+                spread = "" if mean.half is None else f" ±{quantity.fixed(mean.half / 1e9, 2)}"
                 parts.append(f"{LABELS[peer]}, {how} {mean.mean / 1e9:.2f}{spread} Gbit/s")
     return [f"one TCP connection between pods: {'; '.join(parts)}"] if parts else []
 
