@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 from weft import Results, ResultsError, Scenario, ScenarioError
+from weft.explanation import Explanation
+from weft.one_run import Run
 
 LOADED = """
 [fabric]
@@ -187,3 +189,30 @@ def test_results_that_another_version_would_not_give_are_refused(loaded, tmp_pat
     rows.with_columns(end_ps=pl.col("end_ps") + 1).write_parquet(file)
     with pytest.raises(ResultsError, match="takes another time when its run is simulated again"):
         Results(copy).why(3, scheme=run.scheme, seed=run.seed)
+
+
+def test_the_table_has_no_leftovers_one_form_of_shares_and_each_part_in_its_own_order(weft, loaded, monkeypatch):
+    def explained(run: Run, times: dict[str, int]) -> Explanation:
+        sums = [{"cause": c, "link": None, "ps": ps, "lost": None, "direction": None} for c, ps in times.items()]
+        total = sum(times.values())
+        data = {"flow": 1, "src": "h0", "dst": "h1", "bytes": 1, "class": "mouse", "sums": sums, "blame": None}
+        return Explanation(run, data | {"parts": [{"to": total}], "fct_ps": total, "ideal_fct_ps": total})
+
+    first, second = {"first": 6 * 10**9, "second": 3 * 10**9}, {"first": 10**9, "second": 8 * 10**9}
+    many = {f"cause {at:02}": 10**9 for at in range(13)}
+    found = iter([explained(run, times) for run, times in zip(loaded.finished, [first, second], strict=False)])
+    monkeypatch.setattr("weft.explanation.explain", lambda *_, **__: [next(found)])
+    shown = ("why", loaded.path, "--flow", 1, "--seed", 1, "--set", "traffic.load=0.3")
+    monkeypatch.setenv("COLUMNS", "40")
+    parts = weft(*shown).output
+    rows = re.findall(r"^(first|second|all)", parts, re.M)
+    assert rows == ["first", "second", "all", "second", "first", "all"], parts
+    assert re.search(r"^first +6\.00 ms +66\.7 %$", parts, re.M), parts
+    monkeypatch.setenv("COLUMNS", "120")
+    tiny = {"first": 10**9, "moment": 1, "little": 30_000, "small": 500_000}
+    found = iter([explained(loaded.finished[0], tiny), explained(loaded.finished[1], many)])
+    table = weft(*shown).output
+    assert "moment" not in table and "little" not in table
+    assert re.search(r"^3 others +500 ns +<0\.1 % +2\.00 ms +15\.4 %$", table, re.M), table
+    found = iter([explained(loaded.finished[0], many), explained(loaded.finished[1], many)])
+    assert re.search(r"^1 other +1\.00 ms", weft(*shown).output, re.M)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from .. import quantity
 from ..errors import ResultsError
-from ..labels import visible
+from ..labels import plural, visible
 from . import shell
 from .columns import in_parts
 from .live import announced
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 _ROWS = 12
 """Number of causes shown; the rest is one row."""
+_LEAST_S, _LEAST_SHARE = 1e-9, 1e-4
+"""Seconds and share of a flow's time from which a cause has a row; less is a leftover of rounding."""
 
 
 @shell.guarded
@@ -128,7 +129,7 @@ def _print(found: Sequence[Explanation]) -> None:
         )
     )
     shell.out.print()
-    for table in in_parts(shell.out, found, partial(_table, found)):
+    for table in in_parts(shell.out, found, _table):
         shell.out.print(table)
         shell.out.print()
     for one in found:
@@ -136,13 +137,14 @@ def _print(found: Sequence[Explanation]) -> None:
         shell.out.print(Text(lead + one.sentence()), soft_wrap=True)
 
 
-def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
-    """The times of some of the explanations; all decide on the rows."""
+def _table(shown: Sequence[Explanation]) -> Table:
+    """The times of some explanations, those with the largest shares first."""
     most: dict[tuple[str, str], float] = {}
-    for one in found:
+    for one in shown:
         for cause in one.causes:
-            key = (cause.text, cause.place)
-            most[key] = max(most.get(key, 0.0), cause.share)
+            if _tells(cause.seconds, cause.share):
+                key = (cause.text, cause.place)
+                most[key] = max(most.get(key, 0.0), cause.share)
     keys = sorted(most, key=lambda key: (-most[key], key))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("Cause", no_wrap=True)
@@ -151,7 +153,7 @@ def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
         table.add_column(visible(one.run.scheme), justify="right", no_wrap=True)
     rows = [(name, visible(link), [(name, link)]) for name, link in keys[:_ROWS]]
     if keys[_ROWS:]:
-        rows.append((f"{len(keys) - _ROWS} others", "", keys[_ROWS:]))
+        rows.append((plural(len(keys) - _ROWS, "other"), "", keys[_ROWS:]))
     for name, link, of in rows:
         cells = [_cell(one, of) for one in shown]
         if any(cells):
@@ -163,7 +165,15 @@ def _table(found: Sequence[Explanation], shown: Sequence[Explanation]) -> Table:
 def _cell(one: Explanation, keys: Sequence[tuple[str, str]]) -> str:
     seconds = sum(cause.seconds for cause in one.causes if (cause.text, cause.place) in keys)
     share = seconds / one.seconds if one.seconds else 0.0
-    return f"{quantity.seconds(seconds)} {share:6.1%}" if seconds else ""
+    if not _tells(seconds, share):
+        return ""
+    text = f"{share * 100:.1f}" if share >= 0.001 else "<0.1"
+    return f"{quantity.seconds(seconds)} {text:>5} %"
+
+
+def _tells(seconds: float, share: float) -> bool:
+    """Whether a time is more than a leftover of rounding."""
+    return seconds >= _LEAST_S and share >= _LEAST_SHARE
 
 
 def _total(one: Explanation) -> str:
