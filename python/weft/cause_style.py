@@ -5,7 +5,7 @@ CAUSES: dict[str, tuple[str, str]] = {
     "transmission": ("#0b6aa8", "#62b2f0"),
     "handshake": ("#00798c", "#5fd3e8"),
     "address resolution": ("#6b4226", "#c9a083"),
-    "host's link": ("#b0307f", "#f591d0"),
+    "host's link": ("#274509", "#00993c"),
     "rate limit": ("#856900", "#e6c24a"),
     "delayed acknowledgement": ("#006b4a", "#3fc795"),
     "held by a switch": ("#7436b8", "#bd95f7"),

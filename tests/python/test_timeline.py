@@ -175,6 +175,44 @@ def test_every_colour_has_one_meaning(mode):
     assert min(contrast(colour[mode], on) for colour in CAUSES.values()) >= 4.5
 
 
+def mixed(one: str, other: str, share: float) -> str:
+    """The colour of thin stripes of two others, seen from afar."""
+    parts = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (one, other)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_stripes_of_other_causes_do_not_look_like_a_loss(mode):
+    loss = CAUSES["loss recovery"][mode]
+    others = [colour[mode] for name, colour in CAUSES.items() if name not in ("loss recovery", "timeout")]
+    blends = [mixed(*pair, share) for pair in combinations(others, 2) for share in (0.25, 0.5, 0.75)]
+    assert min(difference(blend, loss) for blend in blends) >= 9
+
+
+def test_the_legend_has_only_the_marks_that_are_drawn(browser, tmp_path):
+    course = made_up(200)
+    course.data["windows"].clear()
+    page = opened(browser, write([course], tmp_path / "page.html", name="made up"))
+    assert page.locator("#legend span:visible").evaluate_all("all => all.map(one => one.dataset.kind)") == [
+        "data",
+        "lost",
+        "flight",
+    ]
+    page.close()
+
+
+def test_a_table_wider_than_the_window_says_that_it_scrolls(browser, file):
+    page = opened(browser, file, 400)
+    hint, box = page.locator("[data-hint=sideways]"), page.locator(".scroll")
+    wider = "box => box.scrollWidth > box.clientWidth + 1"
+    assert hint.is_visible() and box.evaluate(wider)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    hint.wait_for(state="hidden")
+    assert not box.evaluate(wider)
+    assert page.complaints == []
+    page.close()
+
+
 @pytest.mark.parametrize("width", [400, 800, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_every_window_and_theme(browser, file, width, scheme):

@@ -53,6 +53,7 @@ SCRIPTS = (
     "flows.js",
     "controls.js",
     "contents.js",
+    "sideways.js",
     "page.js",
 )
 """The page's own scripts; each uses only those before it."""

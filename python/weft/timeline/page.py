@@ -28,7 +28,7 @@ def render(courses: Sequence[Course], *, name: str, note: str = "", animation: s
     first = courses[0].data
     title = f"Flow {first['flow']}: {first['src']} → {first['dst']}"
     failed = "(error) => { console.error(error); document.documentElement.dataset.ready = 'failed'; }"
-    files = [asset("units.js"), *(asset(file, __package__) for file in _SCRIPTS)]
+    files = [asset("units.js"), *(asset(file, __package__) for file in _SCRIPTS), asset("sideways.js")]
     script = "\n".join(['"use strict";(async () => {', *files, f"}})().catch({failed});"])
     return document(
         title,
@@ -98,14 +98,14 @@ def _lanes(courses: Sequence[Course]) -> str:
         for ident, text in (("closer", "Zoom in"), ("wider", "Zoom out"), ("whole", "Whole flow"), ("theme", "Dark"))
     )
     legend = "".join(
-        f'<span><i class="of-{kind}" aria-hidden="true">{mark}</i>{text}</span>'
+        f'<span data-kind="{kind}"><i class="of-{kind}" aria-hidden="true">{mark}</i>{text}</span>'
         for kind, mark, text in (*_PACKETS, *_LINES)
     )
     return (
         f'<section aria-label="Time line"><div class="head">{tabs}<label id="of-subflow" hidden>subflow '
         f'<select id="subflow"></select></label><div class="controls">{buttons}</div></div>'
         '<div id="lanes" tabindex="0" role="img" aria-label="Time line of the flow"></div>'
-        f'<div class="marks">{legend}</div>'
+        f'<div class="marks" id="legend">{legend}</div>'
         '<p class="caption">Drag over a time to zoom in. Double-click: whole flow. '
         "Keys: + and −, ← and →, 0 for the whole flow. Shaded: loss recovery and timeouts.</p>"
         '<div id="tip" hidden></div></section>'

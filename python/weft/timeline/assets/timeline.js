@@ -61,6 +61,8 @@ const choose = (at) => {
   const options = [["", "all"], ...course.subflows.map((number) => [String(number), String(number)])];
   element("subflow").replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
   element("subflow").value = course.subflow;
+  const drawn = new Set([...course.packets.map((one) => markOf(one.kind)), ...["window", "flight"].filter((name) => course[name][0].length)]);
+  document.querySelectorAll("#legend span").forEach((one) => { one.hidden = !drawn.has(one.dataset.kind); });
   const head = ["Cause", "Link", "Time", "Share"].map((text, i) => make("th", { scope: "col", class: i > 1 ? "n" : "" }, text));
   const rows = course.sums.map(([cause, lost, place, ps]) => make("tr", {},
     make("td", {}, make("i", { style: `--mark: ${causeColour(cause)}` }), causeName(cause, lost)), make("td", {}, place || MISSING),
