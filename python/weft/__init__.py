@@ -10,6 +10,8 @@ a file or a graph. `figure` draws one figure, `plot` and `report` write all. `do
 
 from __future__ import annotations
 
+from .keywords import named
+
 TYPE_CHECKING = False
 """As in `typing`, whose import would take longer than everything else before the command can handle Ctrl-C."""
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
 
 
+@named
 def report(results: str | Path | Results, out: str | Path | None = None, *, baseline: str | None = None) -> Path:
     """Write the report of a result directory as one self-contained HTML page.
 
@@ -119,6 +122,7 @@ def report(results: str | Path | Results, out: str | Path | None = None, *, base
     return write(results if isinstance(results, Results) else Results(results), out, baseline=baseline)
 
 
+@named
 def plot(
     results: str | Path | Results,
     out: str | Path | None = None,
@@ -154,6 +158,7 @@ def plot(
     return files
 
 
+@named
 def figure(
     results: str | Path | Results,
     name: str,

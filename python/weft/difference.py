@@ -23,7 +23,7 @@ LEFT_OUT = "†"
 FIXED = "No interval and no test where all seeds gave the same value."
 """The note on a table with such values; `ALL_FIXED` if it has no others."""
 ALL_FIXED = (
-    "The seeds change nothing: all gave the same values, so there is no interval and no test, and one is enough."
+    "The seeds change nothing: all gave the same values, so there is no interval and no test: one seed is enough."
 )
 FEW = "‡"
 """Follows a quantile of few flows; see `weft.metrics.Metric.least`."""

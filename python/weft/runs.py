@@ -182,11 +182,19 @@ class Runs:
     @property
     def scenario_text(self) -> str:
         """The scenario, exactly as it was given."""
+        import tomllib
+
         path = self.path / "scenario.toml"
         try:
-            return path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
+            tomllib.loads(text)
         except OSError as error:
             raise ResultsError(f"{path}: {error.strerror or error}") from None
+        except ValueError as error:
+            raise ResultsError(
+                f"{path} is not the scenario that was run: {error}", "copy that scenario there"
+            ) from None
+        return text
 
     @cached_property
     def runs(self) -> list[Run]:

@@ -25,6 +25,7 @@ LARGEST_SEED = 2**63 - 1
 """The largest seed."""
 MOST_THREADS = 65_535
 """The most parallel runs, and threads within a run."""
+_MADE = "`weft new mine.toml` writes a scenario, `weft scenarios` copies those that come with Weft"
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Scenario:
             ScenarioError: The file cannot be read. Its content is checked on first use.
         """
         path = Path(path)
-        return cls(read_text(path), str(path), path.parent)
+        return cls(read_text(path, _MADE), str(path), path.parent)
 
     @classmethod
     def from_text(cls, text: str, name: str = "scenario.toml", base_dir: str | Path = ".") -> Scenario:
@@ -120,6 +121,12 @@ class Scenario:
         Raises:
             ScenarioError: A value is None, or of a type that TOML does not have.
         """
+        from .topology import Fabric
+
+        if isinstance(content.get("fabric"), Fabric):
+            raise ScenarioError(
+                "`fabric` is a Fabric, not the keys of [fabric]: leave it out and write weft.run(..., fabric=f)"
+            )
         return cls(toml_text.document(content), name, Path(base_dir))
 
     def _repr_html_(self) -> str:

@@ -66,7 +66,7 @@ class PairTable:
             return [NO_FLOWS]
         found = lines(self.by, self.marks)
         if self.rows or found:
-            return [f"{line}. It is in no pair." for line in found]
+            return [f"{line}. No pair has it." for line in found]
         return [comparing_all.NO_SEED]
 
     def signs(self) -> list[str]:

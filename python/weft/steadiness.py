@@ -53,19 +53,25 @@ NAMED = 5
 
 
 def lines(by: Sequence[str], groups: Iterable[tuple[Mapping[str, Any], Mark | None]]) -> list[str]:
-    """One line for each marked group: its values and the reason; groups that differ in their class only are one."""
+    """The marked groups: their values and the reason; groups that differ in their class only are one.
+
+    Groups of the same reason are one line.
+    """
     found: dict[str, str] = {}
     keys = [key for key in by if key != "class"]
     for group, mark in groups:
         if mark is not None:
-            values = [
+            shown = [
                 show(group[key]) if key in ("scheme", "point") else f"{short_key(key, keys)} {show(group[key])}"
                 for key in sorted(keys, key=lambda key: key != "scheme")
             ]
-            found.setdefault(", ".join(value for value in values if value), mark.text)
-    listed = [f"{group + ': ' if group else ''}{text}" for group, text in found.items()]
-    more = len(listed) - NAMED
-    return [*listed[:NAMED], f"and {more} more without a steady state"] if more > 0 else listed
+            found.setdefault(", ".join(value for value in shown if value), mark.text)
+    same: dict[str, list[str]] = {}
+    for values, text in list(found.items())[:NAMED]:
+        same.setdefault(text, []).append(values)
+    listed = [f"{'; '.join(groups)}: {text}".removeprefix(": ") for text, groups in same.items()]
+    more = len(found) - NAMED
+    return [*listed, f"and {more} more without a steady state"] if more > 0 else listed
 
 
 def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:

@@ -21,8 +21,9 @@ from .graph import Graph, Link, Node
 from .graph_file import NetworkxGraph, as_text, explained, name_of
 from .labels import plural
 from .markup import escape
-from .user_files import read_text
+from .user_files import missing, read_text
 
+_MADE = "`weft new mine.toml --from own-fabric` writes a fabric file, `weft scenarios` copies those that come with Weft"
 PATHS: int = controller_settings()["paths"]["default"]
 """The number of paths in a set by default: the controller's."""
 
@@ -276,6 +277,8 @@ def scenario_text(path: Path, sets: Sequence[str] = ()) -> str | None:
 
     A TOML file that is not valid counts as a scenario: the scenario reader reports the position of the error.
     """
+    if not path.exists():
+        raise missing(path, _MADE)
     if path.suffix.lower() == ".toml":
         text = read_text(path)
         try:

@@ -203,14 +203,14 @@ def test_without_a_common_point_nothing_is_ranked(weft, tmp_path):
     )
     unsteady(path, "ecmp", [0.4])
     unsteady(path, "spray", [0.2])
-    with pytest.warns(UserWarning, match="ecmp, load 0.4: unstable .*It is in no pair") as said:
+    with pytest.warns(UserWarning, match="ecmp, load 0.4: unstable .*No pair has it") as said:
         assert Results(path).pairs().is_empty()
     assert said[0].filename == __file__
     with pytest.warns(UserWarning, match="load 0.2 is left out: .* under spray.*\n  .*\n  .*spray, .*: unstable"):
         assert Results(path).ranks().is_empty()
     ranks, pairs = (printed(weft("summary", path, option)) for option in ("--ranks", "--pairs"))
-    assert "no point at which two schemes have values" in ranks and "spray, load 0.2: unstable" in ranks
-    assert "No two schemes have runs" in pairs and "spray, load 0.2: unstable" in pairs
+    assert "no point at which two schemes have values" in ranks and "spray, load 0.2; ecmp, load 0.4: unstable" in ranks
+    assert "No two schemes have runs" in pairs and "spray, load 0.2; ecmp, load 0.4: unstable" in pairs
 
 
 @pytest.mark.parametrize("ask", ["compare", "summary"])

@@ -254,7 +254,19 @@ def test_missing_runs_are_warned_of(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", missing=2, seeds=1, flows=40, samples=4)
     result = weft("summary", directory)
     assert result.exit_code == 0
-    assert "2 of 6 runs have not finished" in result.stderr
+    assert "2 of 6 runs have not finished; the table omits them" in result.stderr
+    directory = sample.write_results(tmp_path / "one", missing=1, seeds=1, flows=40, samples=4)
+    assert "1 of 6 runs has not finished; the table omits it" in weft("summary", directory).stderr
+
+
+@pytest.mark.parametrize("garbage", [b"scheme [[", bytes(range(128, 256))])
+def test_a_report_says_that_the_scenario_of_its_results_is_none(weft, tmp_path, garbage):
+    directory = sample.write_results(tmp_path / "r", seeds=1, flows=40, samples=4)
+    (directory / "scenario.toml").write_bytes(garbage)
+    result = weft("report", directory)
+    assert result.exit_code == 2
+    assert "scenario.toml is not the scenario that was run: " in result.stderr
+    assert "try: copy that scenario there" in result.stderr
 
 
 @pytest.mark.parametrize(

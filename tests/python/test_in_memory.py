@@ -111,6 +111,9 @@ def test_a_scenario_that_is_wrong_leaves_nothing(temporary):
         weft.run("nothing.toml")
     with pytest.raises(weft.ScenarioError, match=r"`fabric\.rate` is None"):
         weft.run({"fabric": {"rate": None}})
+    fabric = weft.fabric(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
+    with pytest.raises(weft.ScenarioError, match=r"`fabric` is a Fabric.*write weft\.run\(\.\.\., fabric=f\)"):
+        weft.run({"fabric": fabric})
     with pytest.raises(weft.ScenarioError, match="not a int"):
         weft.run(3)
     assert list(temporary.iterdir()) == []

@@ -96,7 +96,9 @@ SETS = [
 ]
 
 COMMANDS = [
-    ("check nothere.toml", ["nothere.toml: No such file"]),
+    ("check nothere.toml", ["nothere.toml: No such file", "weft new mine.toml", "weft scenarios"]),
+    ("check base.tml", ["base.tml: No such file", "did you mean base.toml?"]),
+    ("fabric nothere.graphml", ["nothere.graphml: No such file", "weft new mine.toml --from own-fabric"]),
     ("check bsae.toml", ["did you mean ", "base.toml?"]),
     ("check none/base.toml", ["there is no directory none"]),
     ("check empty.toml", ["empty.toml is empty", "weft new"]),
@@ -104,7 +106,7 @@ COMMANDS = [
     ("check yaml.toml", ["it looks like YAML", "[section] on a line"]),
     ("check json.toml", ["it looks like JSON"]),
     ("check bytes.toml", ["not a text file"]),
-    ("check .", ["is a directory, not a scenario file", "weft run base.toml"]),
+    ("check .", ["is a directory, not a scenario file", "weft check base.toml"]),
     ("run base.toml --jobs 0", ["--jobs is `0`: give a whole number from 1 to 65535"]),
     ("run base.toml --jobs two", ["--jobs is `two`: give a whole number from 1 to 65535"]),
     ("run base.toml --dask tcp://host.invalid:1", ["no Dask scheduler answers at tcp://host.invalid:1: "]),

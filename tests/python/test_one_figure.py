@@ -126,3 +126,10 @@ def test_a_figure_of_one_class_does_not_repeat_it_as_the_sum(engine_results):
     drawing = figure(engine_results, "throughput-time")
     assert len(engine_results.flows()["class"].unique()) == 1
     assert ">rabbit<" in drawing.svg and ">all<" not in drawing.svg
+
+
+def test_an_unknown_option_is_answered_with_the_options(small):
+    with pytest.raises(
+        TypeError, match=r"weft\.figure has no option `logx`: did you mean `log_x`\? Its options are at, width"
+    ):
+        figure(small, "fct-cdf", logx=True)

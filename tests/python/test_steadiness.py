@@ -19,6 +19,7 @@ from weft.cli.comparison import show_paths, show_summary
 from weft.content import Content
 from weft.difference import Difference
 from weft.extracts import intervals
+from weft.figures import by_size
 from weft.figures.registry import FIGURES
 from weft.metrics import METRICS
 from weft.reporting import sections, tables
@@ -306,6 +307,17 @@ def test_figures_of_data_have_the_label_beside_the_scheme(tmp_path: Path) -> Non
         assert "spray, load 0.4: too short in 3 of 3 runs" in file.read_text()
 
 
+def test_the_figure_by_size_leaves_out_schemes_without_a_steady_state(tmp_path: Path) -> None:
+    found = results(tmp_path, SPRAY)
+    [table] = by_size.FIGURE.data(Content(found, None)).values()
+    drawn = set(table.select("scheme", "point").unique().iter_rows())
+    assert ("spray", "load 0.4") not in drawn
+    assert drawn >= {("ecmp", "load 0.4"), ("spray", "load 0.2")}
+    for file in figures.write(found, tmp_path / "f", ["svg"], only=["fct-by-size"]):
+        assert ("Not shown:" in file.read_text()) == ("0.4" in file.stem)
+    assert "are left out" in by_size.FIGURE.caption(Content(found, None))
+
+
 def test_the_page_has_the_label_beside_the_scheme_at_its_point(tmp_path: Path, browser: Any) -> None:
     found = results(tmp_path, SPRAY)
     page = opened(browser, report(found.path, tmp_path / "report.html"))
@@ -324,15 +336,18 @@ def test_the_page_has_the_label_beside_the_scheme_at_its_point(tmp_path: Path, b
 
 def test_it_is_said_that_no_point_was_in_a_steady_state(tmp_path: Path, weft: Any) -> None:
     found = results(tmp_path, EVERY)
-    said, reason = "No point was in a steady state", f"ecmp, load 0.2: unstable in 3 of 3 runs: {REASON}"
+    said, reason = "No point was in a steady state", f": unstable in 3 of 3 runs: {REASON}"
     for by_class in (figure for figure in FIGURES if figure.measures):
         page = sections.figure(Content(found, "ecmp"), by_class, [])
         assert "No flow finished" not in page
         assert f"{said}, so there are no means to show. The top of the page has the reasons." in page
     top = report(found.path, tmp_path / "report.html").read_text().split("</header>")[0]
-    assert reason in top
+    assert top.count(reason) == 1, "one reason for all points"
+    assert "<p>single_path, load 0.2; ecmp, load 0.2; spray, load 0.2; " in top
+    assert said in sections.figure(Content(found, "ecmp"), by_size.FIGURE, [])
     failed = weft("plot", found.path, "--only", "fct-mean")
     assert failed.exit_code != 0
+    assert said in weft("plot", found.path, "--only", "fct-by-size").output
     plotted = weft("plot", found.path, "--format", "svg", "-o", tmp_path / "all")
     assert plotted.exit_code == 0
     for text in (failed.output, plotted.output):

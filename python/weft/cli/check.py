@@ -19,7 +19,7 @@ def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = N
       weft check mine.toml --set fabric.k=8
     """
     plugin.load(plugins)
-    plan = read(scenario).with_sets(sets or [])
+    plan = read(scenario, "check").with_sets(sets or [])
     points, warnings = plan.check()
     warn_of(warnings, points)
     shell.out.print(f"{scenario}: {plural(len(points), 'run')}", markup=False)

@@ -54,7 +54,7 @@ def emulate(
     """
     from ..emulation import sweep
 
-    plan = read(scenario).with_sets(sets or [])
+    plan = read(scenario, "emulate").with_sets(sets or [])
     if seeds is not None:
         plan = plan.with_sets([f"run.seeds={list(range(1, seeds + 1))}"])
     # Service managers stop a process with SIGTERM; treat it as Ctrl-C.

@@ -82,7 +82,7 @@ def explore(
     beside = out.with_stem(f"{out.stem}-time-line")
     shell.refuse_directory(beside)
     with shown(scenario.stem, shell.err) as (tracker, feed):
-        plan, points = chosen(read(scenario), sets or [], seed)
+        plan, points = chosen(read(scenario, "explore"), sets or [], seed)
         found = _found(plan, points, flow, ends, tracker, feed, time_line)
     trace, course = found.trace, found.course
     if trace is not None:

@@ -77,7 +77,7 @@ def _write_frr(scenario: Path, out: Path | None, run: str | None, sets: list[str
         raise shell.fail(f"{scenario} is a directory: --format frr exports a scenario", "give the scenario file")
     if out is None:
         raise shell.fail("--format frr writes a directory", f"-o {scenario.stem}-frr")
-    switches = write(read_scenario(scenario).with_sets(sets), run, out)
+    switches = write(read_scenario(scenario, "export").with_sets(sets), run, out)
     shell.say(
         f"{escape(str(out))}: {plural(switches, 'switch', 'switches')}; how to use it: {escape(str(out))}/README.md"
     )

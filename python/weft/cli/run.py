@@ -104,7 +104,7 @@ def run(
         if dask is not None and options[option]:
             raise shell.fail(f"{option} works on this machine only", f"leave out --dask, or {option}")
     plugin.load(plugins, quiet=quiet)
-    plan = read(scenario).with_sets(sets or [])
+    plan = read(scenario, "run").with_sets(sets or [])
     if baseline is not None:
         plan = _compared(plan, baseline)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None

@@ -45,8 +45,8 @@ def other_format(path: Path) -> str | None:
     return _OTHERS.get(path.suffix.lower())
 
 
-def read(path: Path) -> Scenario:
-    """The scenario in a file; the error for a directory or another file shows the command to type instead."""
+def read(path: Path, command: str) -> Scenario:
+    """The scenario in a file; the error for a directory or another file shows what to type instead of this command."""
     if not path.is_dir():
         form = other_format(path)
         if path.is_file() and form is not None:
@@ -61,8 +61,8 @@ def read(path: Path) -> Scenario:
         hint = f"`{shell.typed('report', path)}` to view them, `{again}` to resume the run"
         raise shell.fail(f"{path} is a result directory, not a scenario file", hint)
     files = sorted(path.glob("*.toml"))
-    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
-    hint = shell.typed("run", files[0]) if files else begin
+    begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed(command, 'mine.toml')}`"
+    hint = shell.typed(command, files[0]) if files else begin
     raise shell.fail(f"{path} is a directory, not a scenario file", hint)
 
 

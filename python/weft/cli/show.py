@@ -109,8 +109,8 @@ def summary(
     warn_of_runs(results, said=table.unsteady())
     missing = len(results.runs) - len(results.finished)
     if missing:
-        have = "has" if missing == 1 else "have"
-        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished; the table omits them")
+        have, them = ("has", "it") if missing == 1 else ("have", "them")
+        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished; the table omits {them}")
 
 
 def _listed(text: str | None) -> list[str] | None:

@@ -174,6 +174,7 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
                 spec = figure.spec(Drawn(content, list(labels.values()), options.on(figure)))
                 looks = _looks(content, list(labels.values()))
                 notes = [_short(line) for line in content.explained(point)]
+                notes = ["Not shown:", *notes] if figure.steady and notes else notes
                 yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks, notes=notes), figure.toggles)
         yield _Figure("fabric", end, partial(fabric.draw, content, point))
 

@@ -21,6 +21,8 @@ def reasons(name: str, content: Content) -> list[str]:
     figure = next((figure for figure in FIGURES if figure.file == name), None)
     if figure is None:
         return []
+    if figure.steady and (lines := content.summary.without_means()):
+        return lines
     of_flows = any("class" in table.columns for table in figure.data(content).values()) or not content.classes
     return (
         [NO_FLOWS]

@@ -1,7 +1,10 @@
 """Slowdown and completion time by flow size: mean and 99th percentile in bins of sizes."""
 
+import polars as pl
+
 from .. import extracts_sizes
 from ..content import Content
+from ..markup import escape
 from .figure import NONE_ENDED, Drawn, Figure, Toggle, interval_note
 from .layers import Layers, Spec, axis, beside, end, formatted, means, panel, span, tips
 
@@ -69,12 +72,27 @@ def _spec(drawn: Drawn) -> Spec:
     return beside(*panels)
 
 
+def _sizes(content: Content) -> pl.DataFrame:
+    """The rows of the schemes and points in a steady state."""
+    found = extracts_sizes.by_size(content.results)
+    marked = pl.DataFrame(list(content.marks), {"point": pl.String, "scheme": pl.String}, orient="row")
+    return found.join(marked, on=["point", "scheme"], how="anti", maintain_order="left")
+
+
+def _empty(content: Content) -> str:
+    """The sentence in the place of the figure; the top of the page has the reasons."""
+    why = content.summary.without_means()
+    return f"<p>{escape(why[0])} The top of the page has the reasons.</p>" if why else NONE_ENDED
+
+
 def _caption(content: Content) -> str:
+    left_out = "Schemes that were not in a steady state are left out. " if content.marks else ""
     return (
         "All classes together, in bins of sizes (three in a factor of ten, joined where there would be few flows). "
         "A mark is at the mean size of its bin; intervals of several schemes stand side by side. "
         "Each run has one mean and one 99th percentile for each bin; only finished flows count. "
         f"A 99th percentile of fewer than {extracts_sizes.ENOUGH} flows lies between the two largest values. "
+        + left_out
         + interval_note(content)
     )
 
@@ -83,14 +101,15 @@ FIGURE = Figure(
     "by-size",
     "Slowdown and completion time by flow size",
     _caption,
-    {"sizes": lambda content: extracts_sizes.by_size(content.results)},
+    {"sizes": _sizes},
     {
         **dict.fromkeys(("bytes", "least_bytes", "most_bytes"), "bytes"),
         "flows": "count",
         **{f"{name}{end}": _KINDS[value][1] for name, (_, value) in _MEASURES.items() for end in ("", "_low", "_high")},
     },
     _spec,
-    lambda _: NONE_ENDED,
+    _empty,
     file="fct-by-size",
+    steady=True,
     toggles=(Toggle("by-size-y", "log axis"),),
 )

@@ -67,6 +67,8 @@ class Figure:
     """Name of its file at each point; empty for figures with measures."""
     toggles: Sequence[Toggle] = field(default=())
     measures: Sequence[Measure] = field(default=())
+    steady: bool = False
+    """Whether schemes that were not in a steady state at a point are left out there."""
     over_time: bool = False
     """Whether a panel has the time in the run across, and so the events of the run (`events`)."""
 
