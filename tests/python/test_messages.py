@@ -290,6 +290,17 @@ def test_ctrl_c_says_what_is_kept_and_how_to_start_again(weft, desk, monkeypatch
     assert f"Stopped: {kept}. To start again:\n  weft {command}\n" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["run base.toml", "run base.toml --quiet"])
+def test_ctrl_c_while_the_cost_is_estimated_says_that_nothing_has_run(weft, desk, monkeypatch, command):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("weft.cli.run.estimate", interrupted)
+    result = weft(*command.split())
+    assert result.exit_code == 130
+    assert result.stderr == f"Stopped: nothing has run. To start again:\n  weft {command}\n"
+
+
 def test_ctrl_c_while_a_library_is_imported_is_no_internal_error(weft, desk, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise ImportError("initialization failed") from KeyboardInterrupt()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -162,12 +163,13 @@ def test_what_takes_long_is_announced_even_while_the_engine_lets_no_other_thread
     assert weft("fabric", tiny).exit_code == 0
     assert text not in capfd.readouterr().err
     monkeypatch.setattr(live, "PATIENCE", 0.0)
+    monkeypatch.setattr(live, "_AGAIN", 0.1)
     said = ""
 
     def announced() -> bool:
         nonlocal said
         said += capfd.readouterr().err
-        return said.endswith(text)
+        return text in said and re.search(rf"{re.escape(text.strip())} \d+ s\n$", said) is not None
 
     def read(*arguments, **options):
         """Takes until the announcement is there, which another process makes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
 
 _PLAIN_SECONDS = 10.0
 """Interval between lines when the output is not a terminal."""
+_AGAIN = 5.0
+"""Seconds between the lines about work of unknown size."""
+_SAYING = """
+import os, sys, time
+text, parent, patience, again = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
+begin = time.monotonic()
+time.sleep(patience)
+print(text, file=sys.stderr, flush=True)
+time.sleep(again)
+while os.getppid() == parent:
+    print(text, f"{time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+    time.sleep(again)
+"""
+"""The program that prints them, until the process that started it ends."""
 
 
 @contextmanager
@@ -64,12 +79,11 @@ def shown(
 
 @contextmanager
 def announced(text: str) -> Iterator[None]:
-    """Print `text` on standard error if the block takes longer than `PATIENCE`.
+    """Print `text` on standard error if the block takes longer than `PATIENCE`, and every `_AGAIN` seconds the time.
 
     A separate process prints it: while the engine works on a fabric, no other thread of this process can run.
     """
-    say = "import sys, time; time.sleep(float(sys.argv[1])); print(sys.argv[2], file=sys.stderr)"
-    command = [sys.executable, "-ISc", say, str(PATIENCE), visible(text)]
+    command = [sys.executable, "-ISc", _SAYING, visible(text), str(os.getpid()), str(PATIENCE), str(_AGAIN)]
     waiting = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         yield

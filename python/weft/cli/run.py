@@ -114,12 +114,18 @@ def run(
         numbers = None
     folder = out if out is not None else Path("results") / f"{scenario.stem}{f'-{shortened.MARK}' if quick else ''}"
     refuse_file(folder)
-    points, warnings = plan.check()
-    with announced("Estimating the cost of the runs ...") if not quiet else nullcontext():
-        expected = estimate(plan, seeds=numbers, jobs=jobs, done=(_finished(folder) or (0, 0))[0])
+    again = shell.repeated("run", scenario, options)
+    try:
+        points, warnings = plan.check()
+        with announced("Estimating the cost of the runs ...") if not quiet else nullcontext():
+            expected = estimate(plan, seeds=numbers, jobs=jobs, done=(_finished(folder) or (0, 0))[0])
+    except KeyboardInterrupt:
+        before = (_finished(folder) or (0, 0))[0]
+        start = f"Stopped: nothing has run. To start again:\n  [bold]{escape(again)}[/bold]"
+        shell.say(stopped(folder, again, shows=not quiet, captures=bool(captures)) if before else start)
+        raise typer.Exit(INTERRUPTED) from None
     cost.refuse_full_disk(expected, folder)
     capture = Capture(captures or [], capture_dir, capture_limit)
-    again = shell.repeated("run", scenario, options)
     with connected(dask, threads) as cluster, shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
         tracker.total = len(points) if numbers is None else 0
         # The engine may still refuse the directory or the captures: first of all it checks them.
