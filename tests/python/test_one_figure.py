@@ -133,3 +133,10 @@ def test_an_unknown_option_is_answered_with_the_options(small):
         TypeError, match=r"weft\.figure has no option `logx`: did you mean `log_x`\? Its options are at, width"
     ):
         figure(small, "fct-cdf", logx=True)
+
+
+@pytest.mark.parametrize("ccdf", [False, True])
+def test_a_logarithmic_axis_of_shares_ends_with_a_labelled_100_percent(small, ccdf):
+    svg = figure(small, "fct-cdf", ccdf=ccdf, log_y=True).svg
+    classes = len(small.flows()["class"].unique())
+    assert texts(svg).count("100 %") == classes

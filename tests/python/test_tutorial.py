@@ -60,6 +60,7 @@ def done(command: list[str], directory: Path) -> str:
 
 
 def check(directory: Path, found: dict[str, str]) -> None:
+    assert (directory / "results" / "failure" / "figures" / "throughput-time.pdf").is_file()
     assert "Impact of events" in found["weft summary results/failure"]
     assert "flowlet" in found["weft summary results/own --ranks"]
     figures = {path.suffix for path in (directory / "results" / "own" / "figures").iterdir()}

@@ -11,7 +11,7 @@ def _spec(drawn: Drawn) -> Spec:
     title = "share that takes longer" if slower else "share of flows"
     x = axis("fct_s", "flow completion time", "s", log="child_x" if log_x else "", ticks=4, zero=not log_x, nice=False)
     y = (
-        axis("share", title, "share", log="child_y", digits="1")
+        axis("share", title, "share", log="child_y", digits="1", domainMax=1)
         if log_y
         else axis("share", title, "share", domain=[0, 1])
     )
