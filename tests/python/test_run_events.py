@@ -63,6 +63,10 @@ def test_a_file_over_time_has_the_failure(failing, name):
     for mark in (r'stroke-dasharray="2,2"', r'opacity="0\.22"'):
         found = {at: len(re.findall(mark, svg)) for at, svg in shown.items()}
         assert found == {"load 0.2": panels, "load 0.4": 0}, mark
+    assert {at: "Events: fail e0-a1 at 300 ms" in svg for at, svg in shown.items()} == {
+        "load 0.2": True,
+        "load 0.4": False,
+    }
 
 
 def test_without_events_nothing_is_drawn_for_them(results):

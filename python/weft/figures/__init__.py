@@ -175,6 +175,8 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
                 looks = _looks(content, list(labels.values()))
                 notes = [_short(line) for line in content.explained(point)]
                 notes = ["Not shown:", *notes] if figure.steady and notes else notes
+                if figure.over_time:
+                    notes += map(_short, events.listed(data[events.DATA]))
                 yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks, notes=notes), figure.toggles)
         yield _Figure("fabric", end, partial(fabric.draw, content, point))
 

@@ -1,5 +1,9 @@
 """Events of a run in figures over time: a line at each, and a band while links or nodes are down."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import quantity
 from ..content import Content
 from .layers import Layers, formatted
 
@@ -40,3 +44,9 @@ def layers(content: Content) -> Layers:
 def note(content: Content) -> str:
     """The sentence of a caption about them; empty without events."""
     return "" if content.events.is_empty() else " Vertical lines: events; grey bands: from a failure to its recovery."
+
+
+def listed(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The line below a figure in a file that gives the times of the events, as an axis has few labels."""
+    found = [f"{row['text']} at {quantity.seconds(row['at_s'])}" for row in rows if row["until_s"] is None]
+    return [f"Events: {'; '.join(found)}"] if found else []
