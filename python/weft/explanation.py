@@ -175,7 +175,7 @@ def source(results: Runs, scenario: str | Path | None = None) -> tuple[str, str,
         raise ResultsError(f"{results.where} has emulated runs: only flows of simulated runs can be explained")
     if not results.has_scenario:
         missing = f"{results.path / 'scenario.toml'} is missing, so no run can be simulated again"
-        raise ResultsError(missing, "put the scenario file back, or run the scenario again")
+        raise ResultsError(f"{missing}: put the file back, or run the scenario again")
     inputs = sorted(index.get("inputs") or ())
     if plugins := [name for name in inputs if name.startswith("plugin ")]:
         raise ResultsError(f"runs with a {plugins[0]} cannot be explained: the plugin has an engine of its own")

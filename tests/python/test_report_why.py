@@ -114,7 +114,7 @@ def test_results_that_cannot_be_simulated_again_say_why(own, tmp_path):
     emulated = sample.write_results(tmp_path / "emulated", {"scheme.name": ["ecmp"]}, seeds=1, flows=30, samples=4)
     (emulated / "scenario.toml").unlink()
     found = why_of(page.render(Results(emulated)))
-    assert found["command"] == "" and "only flows of simulated runs can be explained" in found["note"]
+    assert found["command"] == "" and "scenario.toml is missing, so no run can be simulated again" in found["note"]
 
 
 def test_a_scenario_with_other_files_is_named_in_the_command(browser, tmp_path):

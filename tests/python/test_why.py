@@ -160,7 +160,7 @@ def test_a_missing_scenario_is_named_and_emulated_runs_are_called_emulated(loade
     without = weft("why", copy)
     assert without.exit_code == 2 and "emulated" not in without.output
     assert f"{copy / 'scenario.toml'} is missing, so no run can be simulated again" in without.output
-    assert "try: put the scenario file back, or run the scenario again" in without.output
+    assert "put the file back, or run the scenario again" in without.output
     for run in Results(copy).finished:
         file = run.path / "summary.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"emulated": {}}))
