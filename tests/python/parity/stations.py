@@ -24,6 +24,8 @@ _GONE_S = 15.0
 _LAST = b"last"
 _LAST_TRIES = 200
 """Last datagrams of a stream, until one arrives."""
+_LATE_TRIES = 20
+"""Looks for datagrams that the last one has overtaken."""
 GAP = 0.01
 """Seconds between two datagrams of a stream."""
 PORT = 4000
@@ -123,7 +125,10 @@ class Stream:
                 self.heard.append((number, heard.at))
 
     def end(self) -> None:
-        """Stop sending, and receive what is still in transit: it arrives before a last datagram."""
+        """Stop sending, and receive what is still in transit, until a last datagram has arrived and none is missing.
+
+        On another path, the last one may arrive before others.
+        """
         self._stop.set()
         self._thread.join()
         for _ in zip(paced(GAP), range(_LAST_TRIES), strict=False):
@@ -131,6 +136,10 @@ class Stream:
             self._take()
             if self._is_over:
                 break
+        for _ in zip(paced(GAP), range(_LATE_TRIES), strict=False):
+            if not self.lost:
+                break
+            self._take()
         self._out.close()
         self._in.close()
 
