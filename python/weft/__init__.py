@@ -154,7 +154,7 @@ def plot(
     opened = results if isinstance(results, Results) else Results(results)
     files = write(opened, out, formats, only=only, width=width, baseline=baseline)
     if not only and (reasons := missing(opened)):
-        warnings.warn(visible("\n  ".join(reasons)), stacklevel=2)
+        warnings.warn(visible("\n  ".join(reasons)), stacklevel=3)
     return files
 
 

@@ -22,11 +22,16 @@ NAMES = {
 }
 
 
+def comment(name: str) -> str:
+    """The name in a comment of TOML, which has no control characters of ASCII."""
+    return "# " + "".join(letter for letter in name if letter >= " " and letter != "\x7f")
+
+
 def write_results(directory: Path, name: str) -> Path:
     """The sample with this name wherever one is allowed: scenario, schemes, points, classes, nodes, notes."""
     sweep = {"scheme.name": [f"{name}1", f"{name}2"], "traffic.note": [name, "plain"]}
     sample.write_results(directory, sweep, seeds=2, flows=60, samples=4)
-    (directory / "scenario.toml").write_text(f"# {name}\n", encoding="utf-8")
+    (directory / "scenario.toml").write_text(f"{comment(name)}\n", encoding="utf-8")
     index = json.loads((directory / "sweep.json").read_text())
     index |= {"name": name, "description": f"about {name}", "version": name}
     (directory / "sweep.json").write_text(json.dumps(index))

@@ -87,7 +87,7 @@ def test_a_report_shows_any_name_as_text(reported):
         title.startswith(f"{shown}h0 → {shown}e0: 1.00 Gbps") for title in texts(page, "svg.fabric .links title")
     )
     assert shown in texts(page, "#comparison td")
-    assert texts(page, "#setup pre") == [f"# {visible(name.replace(chr(13), chr(10)))}\n"]
+    assert texts(page, "#setup pre") == [f"{visible(hostile.comment(name))}\n"]
     assert texts(page, ".warn p") == [shown]
     marks = page.locator("#completion svg .mark-rect path").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert any(f"scheme: {shown}1" in label for label in marks)
