@@ -70,8 +70,9 @@ def _collectives(summary: Mapping[str, Any]) -> Iterator[Event]:
 def _hosts(flows: pl.DataFrame) -> Iterator[Event]:
     known = [name for name in _DETAILS if name in flows.columns]
     columns = ["src", "dst", "bytes", "start_ps", "fct_ps"]
-    for number, host in enumerate(flows["src"].cast(pl.String).unique(maintain_order=True).sort()):
-        sent = flows.filter(pl.col("src").cast(pl.String) == host).sort("start_ps", "flow")
+    of_hosts = flows.with_columns(pl.col("src").cast(pl.String)).sort("src", "start_ps", "flow")
+    for number, sent in enumerate(of_hosts.partition_by("src", maintain_order=True)):
+        host = sent["src"][0]
         yield _named("process_name", _FIRST_HOST + number, 0, host)
         spans = zip(sent["start_ps"], sent["start_ps"] + sent["fct_ps"], strict=True)
         rows = zip(sent.select(columns).iter_rows(), sent.select(known).iter_rows(named=True), strict=True)

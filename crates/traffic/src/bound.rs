@@ -157,17 +157,9 @@ mod tests {
 
     use super::*;
     use crate::places::tests::spine_leaf;
+    use crate::program::tests::there_and_back;
 
     const US: fn(u64) -> Duration = Duration::from_us;
-
-    /// Flow 0 from 0 to 1, then (through a step of host 1) flow 1 back.
-    fn there_and_back() -> Program {
-        let mut program = Program { ranks: 2, ..Program::default() };
-        let (there, step, back) = (program.flow(0, 1, 1_000), program.step(1), program.flow(1, 0, 2_000));
-        program.need(step, there, Point::Received, US(3));
-        program.need(back, step, Point::Started, US(4));
-        program
-    }
 
     #[test]
     fn the_bound_is_the_longest_chain_or_the_busiest_host() {

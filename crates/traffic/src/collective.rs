@@ -94,6 +94,24 @@ pub struct Collective {
 }
 
 impl Collective {
+    /// One round of `bytes` at every rank, from the start, with a connection for each message and no computation.
+    pub const fn new(algorithm: Algorithm, bytes: u64, chunks: u64) -> Self {
+        Self {
+            algorithm,
+            bytes,
+            chunks,
+            channels: 1,
+            skew: 0,
+            compute: Duration::ZERO,
+            rounds: 1,
+            start: Duration::ZERO,
+            jitter: Duration::ZERO,
+            reuse: Reuse::PerMessage,
+            relay: Relay::None,
+            group: 0,
+        }
+    }
+
     /// The number of flows of a round with this many ranks, in all channels.
     ///
     /// # Errors
@@ -342,23 +360,7 @@ mod tests {
     use weft_units::HostId;
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
-        let compute = Duration::ZERO;
-        let (channels, skew) = (1, 0);
-        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::Persistent);
-        Collective {
-            algorithm,
-            bytes,
-            chunks,
-            channels,
-            skew,
-            compute,
-            rounds: 1,
-            start,
-            jitter,
-            reuse,
-            relay: Relay::None,
-            group: 4,
-        }
+        Collective { reuse: Reuse::Persistent, group: 4, ..Collective::new(algorithm, bytes, chunks) }
     }
 
     /// The bound of one round among `ranks` hosts of 1 Gbps, without delays.

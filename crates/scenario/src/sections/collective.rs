@@ -110,26 +110,19 @@ impl RankSettings {
 pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -> Option<Collective> {
     let algorithm = section.get::<Algorithm>("collective");
     let bytes = section.need::<Bytes>("bytes");
-    let count = |key: &str| {
+    let count = |key: &str, most: u64| {
         let count = section.get_or_default::<u64>(COLLECTIVE_KEYS, key)?;
-        if count.value == 0 {
-            section.problem(count.span, format!("`{}` is 0", section.path_of(key)), "expected at least 1");
-            return None;
-        }
-        Some(count)
+        let expected = match count.value {
+            0 => "expected at least 1".to_owned(),
+            value if value > most => format!("expected at most {most}"),
+            _ => return Some(count),
+        };
+        section.problem(count.span, format!("`{}` is {}", section.path_of(key), count.value), expected);
+        None
     };
-    let (chunks, rounds, channels) = (count("chunks"), count("repeats"), count("channels"));
-    if let Some(channels) = channels.filter(|channels| channels.value > MOST_CHANNELS) {
-        let message = format!("`{}` is {}", section.path_of("channels"), channels.value);
-        section.problem(channels.span, message, format!("expected at most {MOST_CHANNELS}"));
-        return None;
-    }
+    let (chunks, rounds, channels) =
+        (count("chunks", u64::MAX), count("repeats", MOST_ROUNDS), count("channels", MOST_CHANNELS));
     let skew = skew(section);
-    if let Some(rounds) = rounds.filter(|rounds| rounds.value > MOST_ROUNDS) {
-        let message = format!("`{}` is {}", section.path_of("repeats"), rounds.value);
-        section.problem(rounds.span, message, format!("expected at most {MOST_ROUNDS}"));
-        return None;
-    }
     let (compute, reuse) =
         (section.value(COLLECTIVE_KEYS, "compute"), section.value(COLLECTIVE_KEYS, "connections"));
     let algorithm = algorithm?.value;

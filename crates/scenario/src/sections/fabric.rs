@@ -290,6 +290,11 @@ impl FabricSettings {
                 ratio.value,
             )?)),
         };
+        let rails_of = |counts: Rails| {
+            let of_leaf = counts.servers.saturating_mul(counts.gpus) / counts.rails.max(1);
+            let uplink = uplink(of_leaf, counts.spines)?;
+            build::rails(&counts, RailLinks { host: &host, uplink: &uplink, scale_up: &self.scale_up_link })
+        };
         match (shape, counts.as_slice()) {
             ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
             ("spine-leaf", &[spines, leaves, hosts]) => {
@@ -305,21 +310,17 @@ impl FabricSettings {
                 build::dumbbell(left, right, &host, &LinkSpec { delay, ..trunk })
             }
             ("rail-optimised", &[pods, servers, gpus, spines]) => {
-                let rails = self.rails.map_or(gpus, |at| at.value);
-                let counts = Rails { pods, servers, gpus, rails, planes: self.planes, spines };
-                self.rails(&counts, &host, &uplink(servers * gpus / rails.max(1), spines)?)
+                let (rails, planes) = (self.rails.map_or(gpus, |at| at.value), self.planes);
+                rails_of(Rails { pods, servers, gpus, rails, planes, spines })
             }
             ("rail-only", &[servers, gpus]) => {
-                let counts = Rails { pods: 1, servers, gpus, rails: gpus, planes: self.planes, spines: 0 };
-                self.rails(&counts, &host, &trunk)
+                rails_of(Rails { pods: 1, servers, gpus, rails: gpus, planes: self.planes, spines: 0 })
             }
             ("dual-plane", &[leaves, servers, gpus, spines]) => {
-                let counts = Rails { pods: leaves, servers, gpus, rails: 1, planes: 2, spines };
-                self.rails(&counts, &host, &uplink(servers * gpus, spines)?)
+                rails_of(Rails { pods: leaves, servers, gpus, rails: 1, planes: 2, spines })
             }
             ("rack-scale", &[racks, gpus, rails, spines]) => {
-                let counts = Rails { pods: 1, servers: racks, gpus, rails, planes: 1, spines };
-                self.rails(&counts, &host, &uplink(racks * gpus / rails.max(1), spines)?)
+                rails_of(Rails { pods: 1, servers: racks, gpus, rails, planes: 1, spines })
             }
             ("ring", &[switches, hosts]) => build::ring(switches, hosts, &host, &trunk),
             (_, counts) => {
@@ -327,10 +328,6 @@ impl FabricSettings {
                 build::mesh(switches.unwrap_or(0), hosts.unwrap_or(0), &host, &trunk)
             }
         }
-    }
-
-    fn rails(&self, counts: &Rails, host: &LinkSpec, uplink: &LinkSpec) -> Result<Fabric, FabricError> {
-        build::rails(counts, RailLinks { host, uplink, scale_up: &self.scale_up_link })
     }
 
     /// Converts a builder's error into a problem at the key that caused it.

@@ -208,6 +208,7 @@ impl Making<'_> {
         self.room_for(index, all)?;
         let order = experts_order(collective, hosts.len() as u32, streams);
         let mut round = Program { ranks: hosts.len() as u32, ..Program::default() };
+        let by = self.places.rails(&hosts);
         // The ends of the channels' flows.
         let mut ends = Vec::new();
         for number in 0..collective.channels {
@@ -217,7 +218,7 @@ impl Making<'_> {
                 experts::skew(&mut program, channel.bytes, channel.skew, &order);
             }
             if collective.relay == Relay::Pxn {
-                program = relayed(&program, self.places.rails(&hosts));
+                program = relayed(&program, &by);
             }
             round.append(program);
             ends.push(round.flows.len() as u32);

@@ -9,7 +9,6 @@ use crate::pairs::Pairs;
 use crate::placement::Placement;
 use crate::places::tests::spine_leaf;
 use crate::published;
-use crate::relay::Relay;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -162,22 +161,9 @@ fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_
     let places = spine_leaf(2, 2, 4);
     let of = |algorithm, rounds, ms| {
         let (start, jitter) = (Duration::from_ms(3), Duration::from_ms(ms));
-        let (compute, reuse) = (Duration::ZERO, Reuse::Persistent);
         // Parts of 1000 and 1001 bytes.
-        let all = Collective {
-            algorithm,
-            bytes: 8003,
-            chunks: 1,
-            channels: 1,
-            skew: 0,
-            compute,
-            rounds,
-            start,
-            jitter,
-            reuse,
-            relay: Relay::None,
-            group: 0,
-        };
+        let once = Collective::new(algorithm, 8003, 1);
+        let all = Collective { rounds, start, jitter, reuse: Reuse::Persistent, ..once };
         let ranks = Ranks::Placed(None, Placement::Rack);
         run(&[group(Flows::Collective(all, ranks))], &places, 1, 3).unwrap()
     };
@@ -214,26 +200,8 @@ fn what_cannot_be_is_refused() {
     let places = spine_leaf(4, 4, 20);
     let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
     let chunks = |chunks| {
-        let (algorithm, bytes, compute) = (Algorithm::Pipeline, chunks, Duration::ZERO);
         let ranks = Ranks::Placed(Some(8), Placement::Rack);
-        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::PerMessage);
-        Flows::Collective(
-            Collective {
-                algorithm,
-                bytes,
-                chunks,
-                channels: 1,
-                skew: 0,
-                compute,
-                rounds: 1,
-                start,
-                jitter,
-                reuse,
-                relay: Relay::None,
-                group: 0,
-            },
-            ranks,
-        )
+        Flows::Collective(Collective::new(Algorithm::Pipeline, chunks, chunks), ranks)
     };
     let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
     let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };

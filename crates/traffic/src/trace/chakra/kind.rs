@@ -1,11 +1,9 @@
 //! [`Kind`]: a collective operation of Chakra, and the flows of one.
 
-use weft_units::{Duration, HostId};
+use weft_units::HostId;
 
 use crate::collective::{Algorithm, Collective};
-use crate::connections::Reuse;
 use crate::program::Program;
-use crate::relay::Relay;
 
 /// The most chunks of a broadcast or reduction along a chain.
 const CHUNKS: u64 = 8;
@@ -120,23 +118,6 @@ impl Kind {
             Self::Barrier => (Algorithm::TreeAllReduce, 1, 1),
             Self::Gather | Self::Scatter => return Ok(None),
         };
-        let (compute, start, jitter) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
-        let reuse = Reuse::PerMessage;
-        let (channels, skew, relay, group) = (1, 0, Relay::None, 1);
-        let rounds = 1;
-        Ok(Some(Collective {
-            algorithm,
-            bytes,
-            chunks,
-            channels,
-            skew,
-            compute,
-            rounds,
-            start,
-            jitter,
-            reuse,
-            relay,
-            group,
-        }))
+        Ok(Some(Collective { group: 1, ..Collective::new(algorithm, bytes, chunks) }))
     }
 }
