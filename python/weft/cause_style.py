@@ -7,6 +7,7 @@ CAUSES: dict[str, tuple[str, str]] = {
     "address resolution": ("#6b4226", "#c9a083"),
     "host's link": ("#274509", "#00993c"),
     "rate limit": ("#856900", "#e6c24a"),
+    "rank before": ("#2e0421", "#8c8115"),
     "delayed acknowledgement": ("#006b4a", "#3fc795"),
     "held by a switch": ("#7436b8", "#bd95f7"),
     "loss recovery": ("#d42a45", "#ff7a8c"),

@@ -145,6 +145,7 @@ _PHRASES = {
     "timeout": "Timeouts",
     "loss recovery": "Recovery",
     OWN_LINK: "Waiting for a turn on the host's link",
+    "rank before": "Waiting for data of the rank before",
     "rate limit": "Waiting for the rate limit or a timer",
     "held by a switch": "A switch that held packets until it knew a path",
     "unfinished": "A packet that had not arrived at the end of the run",

@@ -216,3 +216,17 @@ def test_the_table_has_no_leftovers_one_form_of_shares_and_each_part_in_its_own_
     assert re.search(r"^3 others +500 ns +<0\.1 % +2\.00 ms +15\.4 %$", table, re.M), table
     found = iter([explained(loaded.finished[0], many), explained(loaded.finished[1], many)])
     assert re.search(r"^1 other +1\.00 ms", weft(*shown).output, re.M)
+
+
+def test_a_rank_of_a_ring_waits_for_the_rank_before(tmp_path, weft):
+    ring = LINE.replace(
+        'flow_list = [{ src = "h0", dst = "h2", bytes = "1 kB" }]',
+        'collective = "all-gather"\nbytes = "40 kB"\ncompute = "1 ms"\nconnections = "persistent"',
+    )
+    Scenario.from_text(ring).run(tmp_path / "ring")
+    assert Results(tmp_path / "ring").flows()["slowdown"].is_null().all()
+    (found,) = json.loads(weft("why", tmp_path / "ring", "--json").output)
+    assert sum(cause["ps"] for cause in found["sums"]) == found["fct_ps"]
+    before = sum(cause["ps"] for cause in found["sums"] if cause["cause"] == "rank before")
+    # Two of three parts wait for a computation, and for little else: 10 kB take 80 us.
+    assert 2 * 900_000_000 < before <= found["fct_ps"]

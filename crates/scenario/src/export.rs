@@ -35,7 +35,7 @@ impl Plan {
             links: cables(&self.fabric),
             buffer_bytes: self.fabric.buffer().map(|buffer| buffer.bytes.0),
             flows: Flows(self),
-            flows_waiting: self.traffic.dependencies.waiting(),
+            flows_waiting: self.traffic.dependencies.waiting() + self.traffic.parts.len(),
             scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
                 profile: &self.transport.profile,

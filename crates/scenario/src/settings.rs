@@ -109,6 +109,10 @@ impl Settings {
         check_order(events.as_deref().unwrap_or_default(), problems);
         let (fabric, traffic, (descriptor, scheme)) = (fabric?, traffic?, scheme?);
         let (scheme_at, transport) = (scheme_at?, transport?);
+        let mut traffic = traffic;
+        if transport.keeps_connections() {
+            traffic.iter_mut().for_each(GroupSettings::keep_connections);
+        }
         if let Some(problem) = transport.misfit(descriptor, scheme_at.key(scheme::NAME.name)) {
             problems.add(problem);
             return None;

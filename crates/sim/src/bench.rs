@@ -13,7 +13,7 @@ use cpu_time::ThreadTime;
 use serde::Serialize;
 use weft_fabric::Limit;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Connections, Dependencies, Flow, Jobs};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
 use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
@@ -170,6 +170,7 @@ impl Case {
             dependencies: &Dependencies::default(),
             jobs: &Jobs::default(),
             connections: &Connections::default(),
+            parts: &Parts::default(),
             classes: 1,
             transport: &transport,
             seed: 1,

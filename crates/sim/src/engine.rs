@@ -115,6 +115,7 @@ fn run_hosts<H: Hosts>(
         places,
         waiting,
         connections: setup.connections,
+        parts: setup.parts,
     };
     let partitions = PartitionSet::new(fabric, world, division, solo, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;

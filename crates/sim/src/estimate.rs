@@ -104,7 +104,9 @@ fn packets(plan: &Plan) -> f64 {
         let room = &mut left[flow.src.index()];
         let sent = (flow.bytes as f64).min(*room);
         *room -= sent;
-        (sent / payload).ceil() * with_answers + to_connect
+        let messages = plan.traffic.parts.sizes(flow.id.0, flow.bytes);
+        let all: f64 = messages.map(|(bytes, count)| (bytes as f64 / payload).ceil() * count as f64).sum();
+        (sent / flow.bytes as f64 * all).ceil() * with_answers + to_connect
     };
     plan.traffic.flows.iter().map(of_flow).sum()
 }

@@ -285,7 +285,7 @@ impl<'a> FlowLedger<'a> {
         recorder.flow(&FlowRecord {
             flow: Flow { start: source.start, ..*flow },
             end: active.end,
-            ideal: (source.ideal.1 > 0).then_some(source.ideal.0),
+            ideal: (source.ideal.0 > Duration::ZERO).then_some(source.ideal.0),
             hops: source.ideal.1,
             subflows: if source.multipath.is_some() { stats.subflows } else { 1 },
             packets_sent: u64::from(sender.data_segments_sent),

@@ -80,6 +80,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         dependencies: &plan.traffic.dependencies,
         jobs: &plan.traffic.jobs,
         connections: &plan.traffic.connections,
+        parts: &plan.traffic.parts,
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
         seed: plan.seed,

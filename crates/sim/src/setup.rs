@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use weft_fabric::Fabric;
-use weft_traffic::{Connections, Dependencies, Flow, Jobs};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
 use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
@@ -24,6 +24,8 @@ pub struct Setup<'a> {
     pub jobs: &'a Jobs,
     /// Flows that share connections.
     pub connections: &'a Connections,
+    /// Flows that are sent in parts.
+    pub parts: &'a Parts,
     /// The number of traffic classes.
     pub classes: usize,
     /// The hosts' transport protocol.

@@ -13,6 +13,8 @@ pub enum Timer {
     Begin(u32),
     /// An interface of a host has space again for the sources in this line.
     Space(u32),
+    /// The source of a flow in parts may send one part more.
+    Part(u32),
     /// The next flow starts.
     Start,
     /// The engine's notices are due.
@@ -24,6 +26,7 @@ const SWITCH: u32 = 1 << 30;
 const ASK: u32 = 1 << 29;
 const BEGIN: u32 = 1 << 28;
 const SPACE: u32 = 1 << 27;
+const PART: u32 = 1 << 26;
 
 impl From<Timer> for u32 {
     #[inline]
@@ -34,6 +37,7 @@ impl From<Timer> for u32 {
             Timer::Ask(flow) => ASK | flow,
             Timer::Begin(flow) => BEGIN | flow,
             Timer::Space(line) => SPACE | line,
+            Timer::Part(flow) => PART | flow,
             Timer::Start => 0,
             Timer::Notice => 1,
         }
@@ -49,6 +53,7 @@ impl From<u32> for Timer {
             id if id & ASK != 0 => Self::Ask(id & !ASK),
             id if id & BEGIN != 0 => Self::Begin(id & !BEGIN),
             id if id & SPACE != 0 => Self::Space(id & !SPACE),
+            id if id & PART != 0 => Self::Part(id & !PART),
             0 => Self::Start,
             _ => Self::Notice,
         }

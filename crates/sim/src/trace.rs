@@ -106,6 +106,11 @@ pub enum TraceEvent {
         /// The number of the line.
         line: u32,
     },
+    /// The source of a flow in parts may send one part more, which it has received from another rank.
+    Part {
+        /// The flow; of a connection that flows share, the last one.
+        flow: u32,
+    },
     /// The congestion window of a flow's source that can send: at its start, after a packet or a timeout; of Multipath
     /// TCP, the sum over the open subflows.
     Window {

@@ -1,9 +1,15 @@
 //! [`Bound`]: a lower bound of the time of a [`Program`], and the links that it follows from.
 
+mod chain;
+mod rings;
+
 use weft_units::{Bytes, Duration, HostId, Rate, Time, plural};
 
+use self::chain::Chain;
+use self::rings::Rings;
 use crate::connections::Reuse;
 use crate::dependencies::{Need, Node, Point};
+use crate::listed::ListedFlow;
 use crate::places::Places;
 use crate::program::{Program, place};
 
@@ -21,15 +27,6 @@ pub struct Bound {
 enum Side {
     Network,
     ScaleUp,
-}
-
-/// The longest chain of flows to a node.
-#[derive(Clone, Copy)]
-struct Chain {
-    /// The end of its time.
-    at: Time,
-    /// Its flows.
-    flows: u64,
 }
 
 impl Bound {
@@ -56,6 +53,9 @@ impl Bound {
 /// A processor can delay the first flow, but none of a chain's other flows comes closer to the first one because of that: with
 /// processors, a chain counts from its own first flow.
 fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
+    let rings = Rings::of(program);
+    let ordered = rings.ordered(program);
+    let program = &*ordered;
     let graph = program.graph();
     let starts = program.flows.iter().map(|flow| flow.start);
     let starts = starts.chain(program.steps.iter().map(|step| step.start));
@@ -67,6 +67,27 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
     for node in program.order(&graph).unwrap_or_default() {
         let number = place(node, program.flows.len());
         let started = chains[number];
+        if rings.is_step(node) {
+            // All flows of the ring have started: their parts wait for each other.
+            for (flow, received) in rings.ends(node, program, places, |flow| chains[flow as usize]) {
+                if received.at > last.at {
+                    last = received;
+                }
+                let ListedFlow { src, dst, .. } = program.flows[flow as usize];
+                let answer = [Duration::ZERO, places.delay(dst, src)];
+                for &need in graph.from(Node::Flow(flow)) {
+                    let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
+                    if point != Point::Started {
+                        let at = received.at + answer[usize::from(point == Point::Acknowledged)] + delay;
+                        let waiting = place(waiting, program.flows.len());
+                        follows_flow[waiting] = true;
+                        chains[waiting].put_off(Chain { at, ..received });
+                    }
+                }
+            }
+            continue;
+        }
+        let is_whole = !rings.has(node);
         follows_flow[number] |= matches!(node, Node::Flow(_));
         let (sent, received, acknowledged) = match node {
             Node::Flow(flow) => {
@@ -78,12 +99,15 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             Node::Step(_) => (started.at, started.at, started.at),
         };
         let flows = started.flows + u64::from(matches!(node, Node::Flow(_)));
-        if received > last.at {
+        if is_whole && received > last.at {
             last = Chain { at: received, flows };
         }
         let needs = if follows_flow[number] { graph.from(node) } else { &[] };
         for &need in needs {
             let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
+            if !is_whole && point != Point::Started {
+                continue;
+            }
             let done = match point {
                 Point::Started if reuse == Reuse::Persistent && share_ends(program, node, waiting) => sent,
                 Point::Started => started.at,
@@ -92,10 +116,7 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             };
             let waiting = place(waiting, program.flows.len());
             follows_flow[waiting] = true;
-            let slot = &mut chains[waiting];
-            if done + delay > slot.at {
-                *slot = Chain { at: done + delay, flows };
-            }
+            chains[waiting].put_off(Chain { at: done + delay, flows });
         }
     }
     let first = chains[..program.flows.len()].iter().map(|chain| chain.at).min();
@@ -156,6 +177,7 @@ mod tests {
     use weft_fabric::{FabricBuilder, LinkSpec, build};
 
     use super::*;
+    use crate::collective::{Algorithm, Collective};
     use crate::places::tests::spine_leaf;
     use crate::program::tests::there_and_back;
 
@@ -252,5 +274,35 @@ mod tests {
         let mut program = Program::default();
         program.flow(0, 1, 1_000);
         assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(8 + 10));
+    }
+
+    /// Rings in parts and step by step have the same bounds, also one after the other and with computations.
+    #[test]
+    fn the_bound_does_not_depend_on_the_form_of_the_flows() {
+        let places = spine_leaf(2, 4, 4);
+        for algorithm in [Algorithm::RingAllReduce, Algorithm::AllGather, Algorithm::HierarchicalAllReduce] {
+            for (bytes, compute, rounds, late) in
+                [(1_600_003, 0, 1, 0), (1_600_003, 70, 1, 0), (1_600_000, 3, 2, 0), (1_600_000, 0, 1, 900)]
+            {
+                let of = |reuse| {
+                    let collective = Collective {
+                        reuse,
+                        group: 4,
+                        compute: Duration::from_us(compute),
+                        rounds,
+                        ..Collective::new(algorithm, bytes, 1)
+                    };
+                    let mut all = collective.all(&collective.round(16));
+                    all.flows[3].start = Time::ZERO + Duration::from_us(late);
+                    all.settle().unwrap();
+                    (all.flows.len(), Bound::of(&all, &places, Reuse::Persistent).time)
+                };
+                let (parts, steps) = (of(Reuse::Persistent), of(Reuse::PerMessage));
+                assert!(parts.0 < steps.0);
+                // The parts of a late rank follow each other on its line, messages need not.
+                let is_as_expected = if late == 0 { parts.1 == steps.1 } else { parts.1 >= steps.1 };
+                assert!(is_as_expected, "{algorithm:?} {bytes} {compute} {rounds}: {parts:?}, {steps:?}");
+            }
+        }
     }
 }

@@ -3,9 +3,11 @@
 mod double_tree;
 pub(crate) mod experts;
 mod hierarchical;
+mod ring;
 
 use weft_units::{Duration, Time, plural, words};
 
+use self::ring::Rings;
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
 use crate::part::part;
@@ -136,10 +138,9 @@ impl Collective {
             return Err(format!("`{name}` has {}; expected at least 2", plural(ranks, "rank")));
         }
         let (parts, flows) = match self.algorithm {
-            Algorithm::RingAllReduce => (ranks, ranks.saturating_mul(2 * (ranks - 1))),
-            Algorithm::AllGather | Algorithm::ReduceScatter | Algorithm::AllToAll => {
-                (ranks, ranks.saturating_mul(ranks - 1))
-            }
+            Algorithm::RingAllReduce => (ranks, self.ring_flows(ranks, 2 * (ranks - 1))),
+            Algorithm::AllGather | Algorithm::ReduceScatter => (ranks, self.ring_flows(ranks, ranks - 1)),
+            Algorithm::AllToAll => (ranks, ranks.saturating_mul(ranks - 1)),
             // Known once ranks have their hosts.
             Algorithm::HierarchicalAllReduce if self.group == 0 => (ranks, 0),
             Algorithm::HierarchicalAllReduce if self.group == 1 => {
@@ -150,8 +151,9 @@ impl Collective {
             }
             Algorithm::HierarchicalAllReduce => {
                 let (group, groups) = (u64::from(self.group), ranks / u64::from(self.group.max(1)));
-                let within = 2 * (group.saturating_sub(1)) * ranks;
-                (ranks, within.saturating_add(ranks.saturating_mul(2 * groups.saturating_sub(1))))
+                let within = 2 * self.ring_flows(ranks, group.saturating_sub(1));
+                let between = self.ring_flows(ranks, 2 * groups.saturating_sub(1));
+                (ranks, within.saturating_add(between))
             }
             Algorithm::DoubleTreeAllReduce => (2 * self.chunks, self.chunks.saturating_mul(4 * (ranks - 1))),
             Algorithm::SendRecv => (1, ranks),
@@ -175,6 +177,11 @@ impl Collective {
         Ok(flows)
     }
 
+    /// The number of flows of `steps` steps around rings, with all `ranks` ranks in one of them.
+    fn ring_flows(&self, ranks: u64, steps: u64) -> u64 {
+        ranks.saturating_mul(if self.in_parts() { steps.min(1) } else { steps })
+    }
+
     /// One round of a channel among `ranks` ranks.
     pub fn round(&self, ranks: u32) -> Program {
         let mut program = Program { ranks, ..Program::default() };
@@ -185,7 +192,7 @@ impl Collective {
                 double_tree::add(self.bytes, self.chunks, self.compute, &mut program);
             }
             Algorithm::HierarchicalAllReduce => {
-                hierarchical::add(self.bytes, self.group, self.compute, &mut program);
+                hierarchical::add(self.bytes, self.group, self.rings(&mut program));
             }
             Algorithm::Broadcast => self.broadcast(&mut program),
             Algorithm::SendRecv => {
@@ -222,6 +229,7 @@ impl Collective {
             }
             let (flows, steps) = (all.flows.len() as u32, all.steps.len() as u32);
             let moved = |node: Node| node.after(flows, steps);
+            all.add_series(&round.series, flows);
             all.flows.extend_from_slice(&round.flows);
             all.steps.extend_from_slice(&round.steps);
             all.needs.extend(round.needs.iter().map(|need| need.between(moved)));
@@ -237,22 +245,21 @@ impl Collective {
         all
     }
 
-    /// In every step, each rank sends the part received from the previous rank to the next.
+    /// `steps` steps around the ring of all ranks.
     fn ring(&self, steps: u32, program: &mut Program) {
-        let ranks = program.ranks;
-        let mut before: Vec<Node> = Vec::new();
-        for step in 0..steps {
-            let now = (0..ranks).map(|rank| {
-                let chunk = (rank + ranks - step % ranks) % ranks;
-                let flow =
-                    program.flow(rank, (rank + 1) % ranks, part(self.bytes, ranks.into(), chunk.into()));
-                if let Some(&got) = before.get(((rank + ranks - 1) % ranks) as usize) {
-                    program.need(flow, got, Point::Received, self.compute);
-                }
-                flow
-            });
-            before = now.collect();
-        }
+        let members: Vec<u32> = (0..program.ranks).collect();
+        let mut before = vec![None; members.len()];
+        self.rings(program).around(&members, self.bytes, steps, 0, &mut before);
+    }
+
+    fn rings<'a>(&self, program: &'a mut Program) -> Rings<'a> {
+        Rings { program, compute: self.compute, in_parts: self.in_parts() }
+    }
+
+    /// Whether all that a rank sends to the next one of a ring is one flow in parts, since it is on one connection. A message that
+    /// is passed on by a relay is a flow of its own.
+    fn in_parts(&self) -> bool {
+        self.reuse == Reuse::Persistent && self.relay == Relay::None
     }
 
     fn halving_doubling(&self, program: &mut Program) {
@@ -405,12 +412,19 @@ mod tests {
 
     #[test]
     fn every_rank_sends_and_receives_its_share_in_every_step_of_a_ring() {
-        let round = collective(Algorithm::RingAllReduce, 10, 1).round(4);
+        let ring = collective(Algorithm::RingAllReduce, 10, 1);
+        let round = Collective { reuse: Reuse::PerMessage, ..ring }.round(4);
         let of = |rank: u32| round.flows.iter().filter(move |flow| flow.src == HostId(rank));
         assert!((0..4).all(|rank| of(rank).count() == 6));
         // Parts of 3, 3, 2 and 2 bytes go around.
         assert_eq!(of(1).map(|flow| flow.bytes).collect::<Vec<_>>(), [3, 3, 2, 2, 3, 3]);
         assert_eq!(round.needs.len(), 4 * 5);
+        // On connections that stay open, they are parts of a flow of each rank.
+        let round = collective(Algorithm::RingAllReduce, 10, 1).round(4);
+        assert_eq!((round.flows.len(), round.flows[1].bytes, round.needs.len()), (4, 16, 0));
+        let (flow, series) = round.series[1];
+        let sizes: Vec<u64> = (0..series.count).map(|part| series.size(part)).collect();
+        assert_eq!((flow, series.feeds, sizes), (1, 2, vec![3, 3, 2, 2, 3, 3]));
     }
 
     #[test]

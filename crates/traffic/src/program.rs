@@ -4,6 +4,7 @@ use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::listed::ListedFlow;
+use crate::parts::Series;
 use crate::places::Places;
 
 /// Flows, steps of hosts, and their dependencies. Indices are those of the two lists. Hosts are ranks, from 0, until
@@ -20,6 +21,8 @@ pub struct Program {
     pub needs: Vec<Need>,
     /// The number of processors.
     pub processors: u32,
+    /// The parts of some flows, with the flow.
+    pub series: Vec<(u32, Series)>,
     /// Steps at which an interface begins to send, with their flows: each step takes as long as the host's links need
     /// for the flow's bytes.
     pub sends: Vec<(u32, u32)>,
@@ -159,9 +162,15 @@ impl Program {
             return;
         }
         let (flows, steps) = (self.flows.len() as u32, self.steps.len() as u32);
+        self.add_series(&other.series, flows);
         self.flows.append(&mut other.flows);
         self.steps.append(&mut other.steps);
         self.needs.extend(other.needs.iter().map(|need| need.between(|node| node.after(flows, steps))));
+    }
+
+    /// Adds the parts of flows that come after `flows` others.
+    pub(crate) fn add_series(&mut self, series: &[(u32, Series)], flows: u32) {
+        self.series.extend(series.iter().map(|(flow, series)| (flow + flows, series.after(flows))));
     }
 
     /// Adds a flow, which waits for nothing yet; returns it.

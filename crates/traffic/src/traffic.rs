@@ -8,6 +8,7 @@ use crate::flow::Flow;
 use crate::jobs::Jobs;
 use crate::load_of::LoadOf;
 use crate::offer::Offer;
+use crate::parts::Parts;
 use crate::places::Places;
 
 /// The realised flows of one group.
@@ -58,6 +59,8 @@ pub struct Traffic {
     pub flows: Vec<Flow>,
     /// Dependencies between flows.
     pub dependencies: Dependencies,
+    /// Flows that are sent in parts.
+    pub parts: Parts,
     /// Flows that complete together.
     pub jobs: Jobs,
     /// Flows that share a connection that stays open.

@@ -4,6 +4,7 @@ use crate::dependencies::{Dependencies, Need, Node, Step, StepKind};
 use crate::error::TrafficError;
 use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
+use crate::parts::{Parts, Series};
 use crate::places::Places;
 use crate::program::Program;
 
@@ -17,6 +18,8 @@ pub(crate) const MAX_ORDERED: u64 = 10_000_000;
 pub(crate) struct Waits {
     steps: Vec<Step>,
     needs: Vec<Need>,
+    /// The parts of drafts.
+    series: Vec<(u32, Series)>,
     /// The jobs, with the first of their drafts.
     jobs: Vec<(Job, usize)>,
     /// The number of processors.
@@ -66,6 +69,7 @@ impl Waits {
             }
             self.processors += program.processors;
         }
+        self.series.extend(program.series.iter().map(|(flow, of)| (flow + flows, of.after(flows))));
         self.steps.append(&mut program.steps);
         let mut needs = program.needs;
         needs.iter_mut().for_each(|need| *need = need.between(|node| node.after(flows, steps)));
@@ -85,8 +89,8 @@ impl Waits {
     }
 
     /// The tables of a run, from the id of each draft.
-    pub(crate) fn into_tables(self, ids: &[u32]) -> (Dependencies, Jobs) {
-        let Self { steps, needs, jobs, .. } = self;
+    pub(crate) fn into_tables(self, ids: &[u32]) -> (Dependencies, Jobs, Parts) {
+        let Self { steps, needs, series, jobs, .. } = self;
         let needs = needs.into_iter().map(|need| {
             need.between(|node| match node {
                 Node::Flow(draft) => Node::Flow(ids[draft as usize]),
@@ -98,6 +102,8 @@ impl Waits {
             let drafts = first..first + job.flows as usize;
             (job, ids[drafts].iter().copied())
         });
-        (dependencies, Jobs::new(ids.len(), members.collect()))
+        let id = |draft: u32| ids[draft as usize];
+        let series = series.into_iter().map(|(flow, of)| (id(flow), Series { feeds: id(of.feeds), ..of }));
+        (dependencies, Jobs::new(ids.len(), members.collect()), Parts::new(ids.len(), series))
     }
 }

@@ -105,13 +105,12 @@ def _parts(one: Explanation) -> dict[str, Any]:
 
 
 def _slowest(results: Results, runs: Sequence[Run]) -> tuple[Run, int]:
-    """The flow with the largest slowdown in the measurement window of these runs."""
+    """The flow with the largest slowdown in the measurement window of these runs, else the longest."""
     import polars as pl
 
-    flows = results.only([run.id for run in runs]).scan_flows().filter(pl.col("slowdown").is_not_null())
-    found = (
-        flows.sort("slowdown", "run", "flow", descending=[True, False, False]).select("run", "flow").head(1).collect()
-    )
+    flows = results.only([run.id for run in runs]).scan_flows().filter(pl.col("fct_s").is_not_null())
+    order, descending = ["slowdown", "fct_s", "run", "flow"], [True, True, False, False]
+    found = flows.sort(order, descending=descending, nulls_last=True).select("run", "flow").head(1).collect()
     if found.is_empty():
         raise ResultsError("no flow of the measurement window has finished", "name one: --flow N")
     run, flow = found.row(0)

@@ -36,7 +36,7 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     key(
         "connections",
         Kind::Word(Reuse::WORDS),
-        "per-message",
+        "persistent for RoCE and Ultra Ethernet, else per-message",
         "connections between ranks: one for each message, or one that stays open for all messages of a pair",
     ),
     key(
@@ -123,8 +123,12 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
     let (chunks, rounds, channels) =
         (count("chunks", u64::MAX), count("repeats", MOST_ROUNDS), count("channels", MOST_CHANNELS));
     let skew = skew(section);
-    let (compute, reuse) =
-        (section.value(COLLECTIVE_KEYS, "compute"), section.value(COLLECTIVE_KEYS, "connections"));
+    let compute = section.value(COLLECTIVE_KEYS, "compute");
+    let reuse = match section.node("connections") {
+        Some(_) => section.get::<Reuse>("connections")?.value,
+        // Until the protocol is known.
+        None => Reuse::PerMessage,
+    };
     let algorithm = algorithm?.value;
     if let Some(node) = section.node("chunks").filter(|_| !algorithm.has_chunks()) {
         let message = format!("`{algorithm}` is not divided into chunks");
@@ -149,7 +153,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         rounds: rounds?.value,
         start,
         jitter,
-        reuse: reuse?,
+        reuse,
         relay: section.value(COLLECTIVE_KEYS, "relay")?,
         group: 0,
     })

@@ -1,6 +1,6 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
-use weft_traffic::{Collective, EPHEMERAL, Flows, Group, TrafficError};
+use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Reuse, TrafficError};
 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
@@ -149,6 +149,15 @@ impl GroupSettings {
         self.connections_span
     }
 
+    /// Keeps the connections of a collective open that has several messages on one of them, unless `connections` is given.
+    pub(crate) fn keep_connections(&mut self) {
+        if let (Source::Collective(collective, _), None) = (&mut self.source, self.connections_span)
+            && !has_single_messages(collective)
+        {
+            collective.reuse = Reuse::Persistent;
+        }
+    }
+
     /// The collective, if it opens a connection for each message because `connections` is not given.
     pub(crate) const fn opening(&self) -> Option<&Collective> {
         match (&self.source, self.connections_span) {
@@ -247,4 +256,9 @@ pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems
             problems.add(problem.label(format!("expected none of {first} to {last}, used by another group")));
         }
     }
+}
+
+/// Whether a connection that stays open would carry one message only.
+pub(crate) fn has_single_messages(collective: &Collective) -> bool {
+    collective.algorithm == Algorithm::AllToAll && collective.rounds == 1
 }

@@ -155,6 +155,11 @@ impl Transport {
         }))
     }
 
+    /// Whether connections between the ranks of a collective stay open unless the scenario says otherwise: queue pairs do.
+    pub(crate) fn keeps_connections(&self) -> bool {
+        self.protocol.tcp().is_none() && self.protocol.config().has_connections()
+    }
+
     /// The problem with connections that stay open, for the collective at `position`: datagrams have none, and numbered packets
     /// may be too many.
     pub(crate) fn unfit_connections(&self, traffic: &Traffic, position: Span) -> Option<Problem> {
@@ -170,7 +175,12 @@ impl Transport {
             return None;
         }
         let framing = self.protocol.framing();
-        let packets = |flow: u32| framing.packets(traffic.flows[flow as usize].bytes).0;
+        let packets = |flow: u32| {
+            let sizes = traffic.parts.sizes(flow, traffic.flows[flow as usize].bytes);
+            sizes
+                .map(|(bytes, count)| framing.packets(bytes).0.saturating_mul(count))
+                .fold(0, u64::saturating_add)
+        };
         let most = u64::from(u32::MAX - 1);
         let sums = all.firsts().map(|first| all.messages(first).map(packets).fold(0, u64::saturating_add));
         let packets = sums.max().filter(|packets| *packets > most)?;

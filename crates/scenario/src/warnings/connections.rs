@@ -1,15 +1,13 @@
 //! Comparisons of transports that open a connection for each message.
 
-use weft_traffic::{Algorithm, Collective};
-
-use crate::sections::traffic::GroupSettings;
+use crate::sections::traffic::{GroupSettings, has_single_messages};
 use crate::settings::Settings;
 
 /// The transports that carry collectives whose `connections` are not given.
 #[derive(Default)]
 pub(crate) struct Transports {
-    /// Protocol and profile of each.
-    found: Vec<(&'static str, String)>,
+    /// Protocol and profile of each, and whether it opens a connection for each message.
+    found: Vec<(&'static str, String, bool)>,
     /// Whether some collective has a single message between any two ranks.
     has_single_messages: bool,
 }
@@ -23,7 +21,7 @@ impl Transports {
             return;
         }
         self.has_single_messages |= collectives.any(has_single_messages);
-        let own = (transport.protocol.name(), transport.profile.clone());
+        let own = (transport.protocol.name(), transport.profile.clone(), !transport.keeps_connections());
         if !self.found.contains(&own) {
             self.found.push(own);
         }
@@ -31,20 +29,18 @@ impl Transports {
 
     /// Warns of a comparison in which the opening of connections hides the protocols.
     pub(crate) fn warning(&self) -> Option<String> {
-        let (first, others) = self.found.split_first()?;
-        let protocol = others.iter().find(|other| other.0 != first.0);
+        let first = self.found.iter().find(|(.., opens)| *opens)?;
+        let mut others = self.found.iter().filter(|other| *other != first);
+        let protocol = self.found.iter().find(|other| other.0 != first.0);
         let names = protocol.map(|other| [first.0, other.0]);
-        let [one, other] = names.or_else(|| Some([&*first.1, &*others.first()?.1]))?;
+        let [one, other] = names.or_else(|| Some([&*first.1, &*others.next()?.1]))?;
+        let who =
+            if protocol.is_some_and(|other| !other.2) { format!("of `{one}`") } else { "of both".into() };
         let repeats = if self.has_single_messages { " and repeats = 10" } else { "" };
         Some(format!(
-            "`{one}` and `{other}` are compared with a new connection for each message of a collective, so handshakes and \
-             slow start decide between them: set connections = \"persistent\"{repeats} in [traffic] to compare them on open \
+            "`{one}` and `{other}` are compared with a new connection for each message of a collective {who}, so handshakes \
+             and slow start decide between them: set connections = \"persistent\"{repeats} in [traffic] to compare them on open \
              connections, or set connections = \"per-message\" to keep this and silence this warning"
         ))
     }
-}
-
-/// Whether a connection that stays open would carry one message only.
-fn has_single_messages(collective: &Collective) -> bool {
-    collective.algorithm == Algorithm::AllToAll && collective.rounds == 1
 }

@@ -53,7 +53,7 @@ name = "ecmp"
 ];
 
 /// Keys whose default depends on others.
-const COMPUTED: [&str; 12] = [
+const COMPUTED: [&str; 13] = [
     "fabric.fabric_rate",
     "fabric.host_rate",
     "fabric.pfc.headroom",
@@ -63,6 +63,7 @@ const COMPUTED: [&str; 12] = [
     "measure.window",
     "run.limit",
     "traffic.class",
+    "traffic.connections",
     "traffic.flow_list.1.class",
     "traffic.flow_list.1.dscp",
     "traffic.ranks",
@@ -127,6 +128,27 @@ fn the_default_of_a_key_spelled_out_changes_nothing() {
     let left = found.iter().map(|(key, _)| key).filter(|key| !used.contains(key));
     let left: Vec<&String> = left.filter(|key| !COMPUTED.contains(&key.as_str())).collect();
     assert_eq!(left, Vec::<&String>::new(), "these keys have no place in the scenarios");
+}
+
+#[test]
+fn connections_between_ranks_stay_open_by_default_unless_they_are_those_of_tcp() {
+    let collective = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let text = "[fabric]\nkind = \"spine-leaf\"\nspines = 1\nleaves = 1\nhosts_per_leaf = 4\n\
+                    [traffic]\nbytes = \"1 MB\"\n\
+                    collective = \"all-gather\"\n[scheme]\nname = \"ecmp\"\n[run]\nlimit = \"1 s\"\n";
+        let plan = plan(text, &sets).expect("the scenario is good");
+        (plan.traffic.flows.len(), plan.traffic.connections.firsts().count(), plan.traffic.parts.len())
+    };
+    let (open, each) = ((4, 4, 4), (12, 0, 0));
+    for (protocol, expected) in [("tcp", each), ("roce", open), ("uec", open)] {
+        let protocol = format!("transport.protocol={protocol}");
+        assert_eq!(collective(&[protocol.as_str()]), expected, "{protocol}");
+        assert_eq!(collective(&[protocol.as_str(), "traffic.connections=persistent"]), open, "{protocol}");
+        assert_eq!(collective(&[protocol.as_str(), "traffic.connections=per-message"]), each, "{protocol}");
+        // A single message between any two ranks is sent alike on either.
+        assert_eq!(collective(&[protocol.as_str(), "traffic.collective=all-to-all"]), each, "{protocol}");
+    }
 }
 
 #[test]

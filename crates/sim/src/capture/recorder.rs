@@ -196,6 +196,7 @@ impl Recorder for Capturing<'_, '_> {
             | TraceEvent::Parked { .. }
             | TraceEvent::Waits { .. }
             | TraceEvent::Turn { .. }
+            | TraceEvent::Part { .. }
             | TraceEvent::Window { .. }
             | TraceEvent::LinkChanged { .. }
             | TraceEvent::Kept { .. } => {}

@@ -378,6 +378,7 @@ impl Recorder for Follower<'_> {
             TraceEvent::Parked { .. }
             | TraceEvent::Waits { .. }
             | TraceEvent::Turn { .. }
+            | TraceEvent::Part { .. }
             | TraceEvent::Window { .. } => {}
             TraceEvent::LinkChanged { link, up } => {
                 if up {

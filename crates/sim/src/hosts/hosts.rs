@@ -25,6 +25,9 @@ pub trait Hosts: Send {
     /// Opens the connection of a flow at its source.
     fn open(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
 
+    /// The source of a flow in parts may send one part more.
+    fn go_on(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
+
     /// A packet of a connection reaches its host.
     fn deliver(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_>);
 

@@ -1,21 +1,24 @@
 //! [`Messages`]: the flows that follow each other on connections that stay open.
 //!
 //! Such a connection is one stream of bytes, or of numbered packets: positions count bytes or packets from its start, as the
-//! protocol does. Its packets name the last message ([`Connections::last`](weft_traffic::Connections::last)).
+//! protocol does. Its packets name the last message ([`Connections::last`](weft_traffic::Connections::last)). A message in
+//! [`Parts`](weft_traffic::Parts) is written part by part, and feeds another one as its parts arrive.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use weft_traffic::Flow;
 use weft_transport::Stats;
-use weft_units::Time;
+use weft_units::{PortId, Time};
 
 use super::flow_end::{FlowEnd, NONE};
 use super::places::Place;
 use super::reports::{report, report_done, report_received};
-use super::world::World;
+use super::world::{World, node_of};
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport};
 use crate::network::Network;
+use crate::timer::Timer;
+use crate::timer_heap::Order;
 
 /// A message on the stream.
 struct Message {
@@ -26,6 +29,27 @@ struct Message {
     end: u64,
 }
 
+/// A message, or a part of it, that is to be written.
+pub struct Piece {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether the message begins with it.
+    pub is_first: bool,
+}
+
+/// The first pending message of a destination, if it is in parts.
+#[derive(Clone, Copy)]
+struct Expected {
+    /// The part that is incomplete, by its number.
+    number: u32,
+    /// The position after it; [`NONE`] if there is none.
+    end: u64,
+}
+
+impl Expected {
+    const NOTHING: Self = Self { number: 0, end: NONE };
+}
+
 /// One end of a connection.
 struct Stream {
     /// Written or expected, and not complete.
@@ -34,6 +58,10 @@ struct Stream {
     next: Option<FlowNumber>,
     /// Messages that were to be written before their turn.
     early: BTreeSet<FlowNumber>,
+    /// The message that is being written, and the number of its parts that are.
+    writing: Option<(FlowNumber, u32)>,
+    /// See there.
+    expected: Expected,
     /// The end of the last message that was written or expected.
     end: u64,
     /// The counts of the complete messages.
@@ -45,6 +73,8 @@ struct Stream {
 /// The ends of a partition. An end is that of the connection's last message.
 pub struct Messages {
     streams: HashMap<FlowEnd, Stream>,
+    /// How many parts of a message may be written, if that is not only the first one.
+    allowed: HashMap<FlowNumber, u32>,
     /// Whether positions are packets rather than bytes.
     counts_packets: bool,
 }
@@ -60,14 +90,19 @@ pub struct Counts<'a> {
 impl Messages {
     /// No connection yet, whose positions are packets or bytes.
     pub fn new(counts_packets: bool) -> Self {
-        Self { streams: HashMap::new(), counts_packets }
+        Self { streams: HashMap::new(), allowed: HashMap::new(), counts_packets }
     }
 
     /// How many positions a flow takes.
     pub fn size(&self, flow: &Flow, world: &World<'_>) -> u64 {
+        let sizes = world.parts.sizes(flow.id.0, flow.bytes);
+        sizes.map(|(bytes, count)| self.positions(bytes, world) * count).sum()
+    }
+
+    fn positions(&self, bytes: u64, world: &World<'_>) -> u64 {
         match self.counts_packets {
-            true => world.framing.numbered_packets(flow.bytes).0.into(),
-            false => flow.bytes,
+            true => world.framing.numbered_packets(bytes).0.into(),
+            false => bytes,
         }
     }
 
@@ -77,29 +112,63 @@ impl Messages {
             pending: VecDeque::new(),
             next: Some(world.connections.first(owner.flow)),
             early: BTreeSet::new(),
+            writing: None,
+            expected: Expected::NOTHING,
             end: 0,
             counted: Stats::default(),
             complete: HashMap::new(),
         })
     }
 
-    /// A source wants to send `flow`, a message that shares a connection. Returns the messages to write now, in order: none
-    /// if one before it has yet to start.
-    pub fn write(&mut self, flow: FlowNumber, now: Time, world: &World<'_>) -> Vec<FlowNumber> {
+    /// A source wants to send `flow`, a message that shares a connection. Returns the pieces to write now, in order: none if a
+    /// message before it has yet to be written.
+    pub fn write(&mut self, flow: FlowNumber, now: Time, world: &World<'_>) -> Vec<Piece> {
         let owner = FlowEnd { flow: world.connections.owner(flow), side: 0 };
         self.of(owner, world).early.insert(flow);
-        let mut written = Vec::new();
-        while let Some(next) = self.of(owner, world).take_next() {
-            self.push(owner, next, now, world);
-            written.push(next);
+        self.pieces(owner, now, world)
+    }
+
+    /// A source may send one part more of `flow`. Returns the pieces to write now, in order.
+    pub fn allow(&mut self, flow: FlowNumber, now: Time, world: &World<'_>) -> Vec<Piece> {
+        *self.allowed.entry(flow).or_insert(1) += 1;
+        self.pieces(FlowEnd { flow: world.connections.owner(flow), side: 0 }, now, world)
+    }
+
+    fn pieces(&mut self, owner: FlowEnd, now: Time, world: &World<'_>) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        loop {
+            let stream = self.of(owner, world);
+            let Some((flow, written)) = stream.writing else {
+                let Some(next) = stream.take_next() else { return pieces };
+                stream.writing = Some((next, 0));
+                self.push(owner, next, now, world);
+                continue;
+            };
+            let Some(series) = world.parts.of(flow) else {
+                stream.writing = None;
+                let bytes = world.flows[flow as usize].bytes;
+                pieces.push(Piece { bytes, is_first: true });
+                continue;
+            };
+            let allowed = self.allowed.get(&flow).map_or(1, |allowed| series.count.min(*allowed));
+            let piece = |number| Piece { bytes: series.size(number), is_first: number == 0 };
+            pieces.extend((written..allowed).map(piece));
+            let is_written = allowed == series.count;
+            self.of(owner, world).writing = (!is_written).then_some((flow, allowed));
+            if !is_written {
+                return pieces;
+            }
+            self.allowed.remove(&flow);
         }
-        written
     }
 
     /// A destination waits for the next message, if there is one.
     pub fn expect(&mut self, owner: FlowEnd, now: Time, world: &World<'_>) {
         if let Some(next) = self.of(owner, world).next {
+            let start = self.of(owner, world).end;
+            let end = world.parts.of(next).map(|series| start + self.positions(series.size(0), world));
             self.push(owner, next, now, world);
+            self.of(owner, world).expected = Expected { number: 0, end: end.unwrap_or(NONE) };
         }
     }
 
@@ -112,9 +181,31 @@ impl Messages {
         stream.next = world.connections.after(flow);
     }
 
-    /// The position at which the first pending message is complete.
+    /// The position at which the first pending message, or its next part, is complete.
     pub fn awaited(&self, owner: FlowEnd) -> u64 {
-        self.streams.get(&owner).and_then(|stream| stream.pending.front()).map_or(NONE, |message| message.end)
+        let Some(stream) = self.streams.get(&owner) else { return NONE };
+        stream.pending.front().map_or(NONE, |message| message.end.min(stream.expected.end))
+    }
+
+    /// A destination has everything up to position `to`: lets the message that the first pending one feeds go on, for each part
+    /// of that which is complete.
+    fn feed(&mut self, owner: FlowEnd, to: u64, net: &mut Network<'_>, world: &World<'_>) {
+        let Some(stream) = self.streams.get(&owner) else { return };
+        let Some(series) = stream.pending.front().and_then(|message| world.parts.of(message.flow)) else {
+            return;
+        };
+        let Expected { mut number, mut end } = stream.expected;
+        while end <= to {
+            number += 1;
+            if number == series.count {
+                end = NONE;
+                break;
+            }
+            end += self.positions(series.size(number), world);
+            let nic = net.link_at(node_of(net, world.flows[series.feeds as usize].src), PortId(0));
+            net.schedule(nic, Timer::Part(series.feeds), net.now + series.compute, Order::Scheduled);
+        }
+        self.of(owner, world).expected = Expected { number, end };
     }
 
     /// An end has everything, or knows that the other has it, up to position `to`: reports which messages are received or
@@ -127,9 +218,12 @@ impl Messages {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) {
-        while let Some(flow) =
-            self.streams.get_mut(&owner).and_then(|stream| stream.complete(owner, to, counts))
-        {
+        loop {
+            if owner.side == 1 && !world.parts.is_empty() {
+                self.feed(owner, to, net, world);
+            }
+            let stream = self.streams.get_mut(&owner);
+            let Some(flow) = stream.and_then(|stream| stream.complete(owner, to, counts)) else { return };
             if owner.side == 0 {
                 report_done(net, world, flow);
             } else {

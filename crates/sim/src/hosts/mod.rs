@@ -142,6 +142,7 @@ any! {
     ]
     fn kind(self: &Self) -> HostKind;
     fn open(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
+    fn go_on(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_>);
     fn deliver(self: &mut Self, packet: PacketId, cx: &mut Ctx<'_, '_>);
     fn prefetch(self: &Self, owner: u32, world: &World<'_>);
     fn timer(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;

@@ -6,6 +6,7 @@ use weft_transport::Machine;
 use super::alarms::Alarms;
 use super::context::Ctx;
 use super::flow_end::{FlowEnd, NONE};
+use super::messages::Piece;
 use super::places::Place;
 use super::protocol::{End, Opening};
 use super::shell::{Shell, Transmission, line};
@@ -38,15 +39,14 @@ impl<P: Transmission> Shell<P> {
         subflow
     }
 
-    /// Adds an end of a flow, or of the connection whose last flow it is; returns its place.
-    pub fn add(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_>) -> u32 {
+    /// Adds an end of a flow, or of the connection whose last flow it is; a source writes `bytes` first. Returns its place.
+    pub fn add(&mut self, owner: FlowEnd, bytes: u64, cx: &Ctx<'_, '_>) -> u32 {
         let FlowEnd { flow: number, side } = owner;
         let (world, now) = (cx.world, cx.net.now);
         let flow = &world.flows[number as usize];
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
         let subflow = self.subflow(0, flow, side, self.protocol.first_addresses(), cx);
-        let bytes = world.flows[first as usize].bytes;
         let opening = Opening { owner, flow, first, bytes, is_shared, nic: subflow.nic };
         let (machine, state) = self.protocol.open(&opening, cx);
         let reports = side == 1 || !P::HAS_HANDSHAKE || world.waiting.awaits(number, Point::Acknowledged);
@@ -77,26 +77,35 @@ impl<P: Transmission> Shell<P> {
     /// Adds the destination of a flow; returns its place.
     #[cold]
     pub fn listen(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_>) -> u32 {
-        self.add(owner, cx)
+        let bytes = cx.world.flows[owner.flow as usize].bytes;
+        self.add(owner, bytes, cx)
     }
 
     /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
     #[cold]
     pub fn open_shared(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
+        let pieces = self.messages.write(number, cx.net.now, cx.world);
+        self.write_all(number, pieces, cx);
+    }
+
+    /// Writes pieces of messages to the connection that `number` shares.
+    pub fn write_all(&mut self, number: FlowNumber, pieces: Vec<Piece>, cx: &mut Ctx<'_, '_>) {
         let world = cx.world;
         let owner = FlowEnd { flow: world.connections.owner(number), side: 0 };
-        for message in self.messages.write(number, cx.net.now, world) {
-            let place = match world.places.get(owner.flow, 0) {
-                Place::At(place) => place,
-                Place::New => self.add(owner, cx),
+        for Piece { bytes, is_first } in pieces {
+            let (place, is_new) = match world.places.get(owner.flow, 0) {
+                Place::At(place) => (place, false),
+                Place::New => (self.add(owner, bytes, cx), true),
                 Place::Gone => return,
             };
             let Some(end) = self.ends.at(place) else { return };
-            if world.connections.continues(message) {
-                end.machine.write(self.protocol.config(), world.flows[message as usize].bytes);
+            if !is_new {
+                end.machine.write(self.protocol.config(), bytes);
             }
             end.awaits = self.messages.awaited(owner);
-            end.subflows.as_mut().iter_mut().for_each(|subflow| subflow.follows = true);
+            if is_first {
+                end.subflows.as_mut().iter_mut().for_each(|subflow| subflow.follows = true);
+            }
             if end.machine.is_aborted() {
                 self.messages.abort(owner, cx.net, world);
             } else {

@@ -44,7 +44,7 @@ pub struct Opening<'r> {
     pub flow: &'r Flow,
     /// The first flow of the connection.
     pub first: FlowNumber,
-    /// Bytes of that flow.
+    /// Bytes that a source writes first; at the destination of a connection of its own, those of the flow.
     pub bytes: u64,
     /// Whether flows may follow on the connection.
     pub is_shared: bool,

@@ -141,8 +141,17 @@ impl<P: Transmission> Hosts for Shell<P> {
         if cx.world.connections.last(number).is_some() {
             return self.open_shared(number, cx);
         }
-        let place = self.add(FlowEnd { flow: number, side: 0 }, cx);
+        let bytes = cx.world.flows[number as usize].bytes;
+        let place = self.add(FlowEnd { flow: number, side: 0 }, bytes, cx);
         self.pump(place, cx);
+    }
+
+    fn go_on(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
+        if cx.world.places.get(cx.world.connections.owner(number), 0) != Place::Gone {
+            cx.net.trace(|_| TraceEvent::Part { flow: cx.world.connections.owner(number) });
+            let pieces = self.messages.allow(number, cx.net.now, cx.world);
+            self.write_all(number, pieces, cx);
+        }
     }
 
     #[inline]

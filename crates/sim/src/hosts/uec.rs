@@ -53,12 +53,11 @@ impl Protocol for Uec {
         }
         let hash = template(flow, 1).flow_hash;
         let path = pick(u64::from(hash) << 32, self.config.entropies.into()) as u16;
-        let mut receiver = Receiver::new(&self.config, bytes, path);
-        if opening.is_shared {
-            for message in cx.world.connections.messages(first).skip(1) {
-                receiver.append(&self.config, cx.world.flows[message as usize].bytes);
-            }
-        }
+        let messages = cx.world.connections.messages(first);
+        let messages =
+            messages.flat_map(|flow| cx.world.parts.sizes(flow, cx.world.flows[flow as usize].bytes));
+        let mut receiver = Receiver::new(path);
+        messages.for_each(|(bytes, count)| receiver.append(&self.config, bytes, count));
         (OneWay::Destination(receiver, None), ())
     }
 

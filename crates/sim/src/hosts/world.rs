@@ -1,6 +1,6 @@
 //! [`World`]: the knowledge that all hosts of a run share.
 
-use weft_traffic::{Connections, Flow};
+use weft_traffic::{Connections, Flow, Parts};
 use weft_transport::{Framing, Protocol};
 use weft_units::{HostId, NodeId};
 
@@ -28,6 +28,8 @@ pub struct World<'a> {
     pub waiting: Waiting<'a>,
     /// The flows that share connections.
     pub connections: &'a Connections,
+    /// The flows in parts.
+    pub parts: &'a Parts,
 }
 
 /// The node of a host.

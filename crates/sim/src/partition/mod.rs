@@ -257,6 +257,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 self.begin(flow, world);
             }
             Timer::Space(line) => self.at_hosts(world, |hosts, cx| hosts.serve_line(line, cx)),
+            Timer::Part(flow) => self.at_hosts(world, |hosts, cx| hosts.go_on(flow, cx)),
             Timer::Start => self.start(world),
             Timer::Notice => self.heed(place, world),
         }

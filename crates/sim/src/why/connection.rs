@@ -155,6 +155,8 @@ pub struct Connection {
     pub journeys: Vec<Journey>,
     /// The congestion window of the source in bytes, whenever it changed.
     pub windows: Vec<(Time, u64)>,
+    /// When the source got parts of its messages from another rank, in order.
+    pub parts: Vec<Time>,
     /// The packet of the source that carried these positions of a subflow last, by subflow and first position.
     latest: BTreeMap<(u8, i64), usize>,
     /// The last sequence number seen, its position, and which side counted it: by subflow and side.
@@ -201,6 +203,13 @@ impl Connection {
         let first = self.windows.partition_point(|(at, _)| *at <= start).saturating_sub(1);
         let shown = self.windows[first..].iter().take_while(move |(at, _)| *at <= end);
         shown.map(move |(at, bytes)| ((*at).max(start), *bytes))
+    }
+
+    /// Adds the time at which the source got a part of a message.
+    pub fn has_part(&mut self, at: Time) {
+        if self.parts.len() < Self::MOST {
+            self.parts.push(at);
+        }
     }
 
     /// Adds the size of the window, unless it is the same as before.

@@ -215,6 +215,11 @@ impl Recorder for Recording<'_> {
                     self.turns.insert(flow, (time, waited));
                 }
             }
+            TraceEvent::Part { flow } => {
+                if let Some(connection) = self.connections.get_mut(&flow) {
+                    connection.has_part(time);
+                }
+            }
             TraceEvent::Window { flow, bytes } => {
                 if let Some(connection) = self.connections.get_mut(&flow) {
                     connection.has_window(time, bytes);

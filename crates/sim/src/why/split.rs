@@ -24,6 +24,8 @@ pub enum Cause {
     Host,
     /// The rate that congestion control allows, or a timer of the source.
     Pacing,
+    /// The next part, which another rank had not sent yet.
+    Part,
     /// A delayed acknowledgement.
     Answer,
     /// A switch that held a packet until it knew a path.
@@ -46,6 +48,7 @@ impl Cause {
             Self::Queue(..) => "queueing",
             Self::Host => "host's link",
             Self::Pacing => "rate limit",
+            Self::Part => "rank before",
             Self::Answer => "delayed acknowledgement",
             Self::Held => "held by a switch",
             Self::Recovery(_) => "loss recovery",
@@ -145,6 +148,8 @@ impl Chain {
 /// The packets of a connection, to be looked up by time.
 struct Walk<'a> {
     journeys: &'a [Journey],
+    /// When the source got parts, in order.
+    parts: &'a [Time],
     /// The packets that the source sent, in order of time.
     sends: Vec<(Time, usize)>,
     /// The packets that have arrived at the source, and at the destination, in order of arrival.
@@ -186,7 +191,8 @@ impl<'a> Walk<'a> {
             lost.sort_unstable();
             lost
         };
-        Self { journeys, sends, losses: [lost(false), lost(true)], arrivals: [arrived(false), arrived(true)] }
+        let (losses, arrivals) = ([lost(false), lost(true)], [arrived(false), arrived(true)]);
+        Self { journeys, parts: &connection.parts, sends, losses, arrivals }
     }
 
     fn walk(&self, chain: &mut Chain, is_finished: bool) {
@@ -300,14 +306,18 @@ impl<'a> Walk<'a> {
                 (number, is_needed) = (before, true);
                 continue;
             }
+            let idle = match self.parts.binary_search(&chain.at) {
+                Ok(_) => Cause::Part,
+                Err(_) => Cause::Pacing,
+            };
             match (arrival, earlier) {
                 (Some((time, other)), _) if time == chain.at => return Some((time, other)),
                 (Some((time, other)), Some((sent, _))) if time >= sent => {
-                    chain.reach(time, Cause::Pacing);
+                    chain.reach(time, idle);
                     return Some((time, other));
                 }
                 (_, Some((sent, other))) => {
-                    chain.reach(sent, Cause::Pacing);
+                    chain.reach(sent, idle);
                     (number, is_needed) = (other, false);
                 }
                 (Some((time, other)), None) => return Some((time, other)),

@@ -10,7 +10,7 @@ use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_switching::conweave::ConWeave;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, SchemeSpec, Switch};
-use weft_traffic::{Connections, Dependencies, Flow, Jobs};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, NodeId, PortId, Time};
 
@@ -139,6 +139,7 @@ impl<'a> Trial<'a> {
             dependencies: &Dependencies::default(),
             jobs: &Jobs::default(),
             connections: &Connections::default(),
+            parts: &Parts::default(),
             classes: 1,
             transport: &self.transport,
             seed: 1,

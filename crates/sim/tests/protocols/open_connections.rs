@@ -30,23 +30,18 @@ fn by_connection(flows: &[FlowRecord]) -> BTreeMap<(u32, u32), Vec<&FlowRecord>>
 
 #[test]
 fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_slow_start() {
-    const STEPS: u64 = 6;
+    const ROUNDS: u64 = 18;
     for (transport, handshake) in [(TCP, true), (MULTIPATH, true), (ROCE, false), (UEC, false)] {
-        // 200 full segments of TCP in each step, among the hosts of one switch.
-        let traffic = persistent("\"ring-all-reduce\"\nranks = 4\nbytes = \"1158400 B\"\nrepeats = 3");
+        // 200 full segments of TCP in each round, among the hosts of one switch.
+        let traffic = persistent("\"send-recv\"\nranks = 4\nbytes = \"289600 B\"\nrepeats = 18");
         let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"1 s\"");
         let (report, kept) = run(&plan, 1);
-        assert_eq!(report.flows_finished, 3 * 4 * STEPS, "{transport}");
-        let step = kept.flows.last().expect("there are flows").ideal.unwrap();
-        for (round, job) in report.jobs.iter().enumerate().skip(1) {
-            let took = (job.end.unwrap() - job.start.unwrap()).as_secs_f64() / (step * STEPS).as_secs_f64();
-            // Acknowledgements take their turn: one of at most 90 bytes for two segments of 1 538 bytes or one packet of 1 082.
-            assert!((1.0..1.09).contains(&took), "{transport}, round {round}: {took} times {step}");
-        }
+        assert_eq!(report.flows_finished, 4 * ROUNDS, "{transport}");
         let connections = by_connection(&kept.flows);
         assert_eq!(connections.len(), 4);
+        let packets = plan.transport.protocol.framing().packets(289_600).0;
         for messages in connections.values() {
-            assert_eq!(messages.len(), 3 * STEPS as usize);
+            assert_eq!(messages.len(), ROUNDS as usize);
             let (first, others) = messages.split_first().unwrap();
             assert_eq!(
                 first.ideal > others[0].ideal,
@@ -56,10 +51,10 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
             assert!(others.iter().all(|message| message.ideal == others[0].ideal));
             assert!(messages.iter().all(|message| message.flow.sport == first.flow.sport));
             let sent: u64 = messages.iter().map(|message| message.packets_sent).sum();
-            let packets = 3 * STEPS * plan.transport.protocol.framing().packets(first.flow.bytes).0;
             // Multipath TCP cuts data between its subflows.
-            let slack = if transport == MULTIPATH { packets / 20 } else { 0 };
-            assert!((packets..=packets + slack).contains(&sent), "{transport}: {sent}, not {packets}");
+            let all = ROUNDS * packets;
+            let slack = if transport == MULTIPATH { all / 20 } else { 0 };
+            assert!((all..=all + slack).contains(&sent), "{transport}: {sent}, not {all}");
             // The path is that of the first subflow, which may carry none of a message.
             let followed = |message: &&&FlowRecord| transport != MULTIPATH || !message.path.is_empty();
             assert!(!first.path.is_empty(), "{transport}");
@@ -71,6 +66,30 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
                 others
                     .iter()
                     .all(|message| message.end.unwrap() - message.flow.start >= message.ideal.unwrap())
+            );
+        }
+        // A ring sends as much in each step, in flows of six parts.
+        let step = kept.flows.last().expect("there are flows").ideal.unwrap();
+        let traffic = persistent("\"ring-all-reduce\"\nranks = 4\nbytes = \"1158400 B\"\nrepeats = 3");
+        let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"1 s\"");
+        let (report, kept) = run_with_threads(&plan);
+        assert_eq!((report.flows_finished, kept.flows.len()), (12, 12), "{transport}");
+        for (round, job) in report.jobs.iter().enumerate().skip(1) {
+            let took = (job.end.unwrap() - job.start.unwrap()).as_secs_f64() / (step * 6).as_secs_f64();
+            // Acknowledgements take their turn: one of at most 90 bytes for two segments of 1 538 bytes or one packet of 1 082.
+            assert!((1.0..1.09).contains(&took), "{transport}, round {round}: {took} times {step}");
+        }
+        for record in &kept.flows {
+            assert_eq!(
+                (record.flow.bytes, record.ideal, record.path.len()),
+                (6 * 289_600, None, 2),
+                "{transport}"
+            );
+            let slack = if plan.transport.protocol.tcp().is_some() { packets / 3 } else { 0 };
+            assert!(
+                record.packets_sent.abs_diff(6 * packets) <= slack,
+                "{transport}: {}",
+                record.packets_sent
             );
         }
     }
@@ -105,7 +124,8 @@ fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_t
         "protocol = \"uec\"\nentropy_choice = \"oblivious\"",
     ] {
         for (keys, flows) in [
-            ("\"ring-all-reduce\"\nbytes = \"401 kB\"\nrepeats = 2\nplacement = \"random\"", 2 * 14 * 8),
+            ("\"ring-all-reduce\"\nbytes = \"401 kB\"\nrepeats = 2\nplacement = \"random\"", 2 * 8),
+            ("\"all-gather\"\nbytes = \"401 kB\"\nrepeats = 2\ncompute = \"3 us\"", 2 * 8),
             ("\"tree-all-reduce\"\nbytes = \"301 kB\"\nchunks = 3\nrepeats = 2", 2 * 3 * 14),
             ("\"pipeline\"\nbytes = \"301 kB\"\nchunks = 9\ncompute = \"1 us\"", 9 * 7),
             ("\"all-to-all\"\nbytes = \"801 kB\"\nrepeats = 3", 3 * 56),
@@ -124,7 +144,8 @@ fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_t
                 assert!(messages.is_sorted_by_key(|message| message.end), "{name}");
                 for message in messages {
                     sent[0] += message.packets_sent - message.retransmissions;
-                    sent[1] += framing.packets(message.flow.bytes).0;
+                    let sizes = plan.traffic.parts.sizes(message.flow.id.0, message.flow.bytes);
+                    sent[1] += sizes.map(|(bytes, count)| framing.packets(bytes).0 * count).sum::<u64>();
                 }
             }
             // TCP may send the end of one message and the start of the next in one segment, and Multipath TCP cuts data
@@ -138,7 +159,7 @@ fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_t
 #[test]
 fn a_run_that_ends_early_records_each_message_that_has_started_once() {
     for transport in [TCP, MULTIPATH, ROCE, UEC] {
-        let traffic = persistent("\"all-gather\"\nbytes = \"80 MB\"");
+        let traffic = persistent("\"all-gather\"\nbytes = \"16 MB\"\nrepeats = 2\nchannels = 2");
         let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"20 ms\"");
         let (report, kept) = run_with_threads(&plan);
         let ids: Vec<u32> = kept.flows.iter().map(|record| record.flow.id.0).collect();

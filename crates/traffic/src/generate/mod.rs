@@ -360,7 +360,7 @@ impl Making<'_> {
             if at_rate.is_empty() { arriving(&drafts, &listed) } else { traffic.arriving.clone() };
         let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
-            (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
+            (traffic.dependencies, traffic.jobs, traffic.parts) = waits.into_tables(&ids);
         }
         traffic.flows = drafts::flows(drafts, ports, places)?;
         let open = open

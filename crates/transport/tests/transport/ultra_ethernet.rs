@@ -41,7 +41,8 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
         Answer(Answer),
     }
     let mut sender = Sender::new(config, bytes, Rate::from_gbps(100), 42);
-    let mut receiver = Receiver::new(config, bytes, 0);
+    let mut receiver = Receiver::new(0);
+    receiver.append(config, bytes, 1);
     let mut events: Vec<(Time, Event)> = Vec::new();
     let (mut now, mut free, mut order) = (Time::ZERO, Time::ZERO, Vec::new());
     let mut done = None;
@@ -184,7 +185,8 @@ fn trimmed_values_are_avoided_by_the_choices_that_listen() {
     ] {
         let config = Config { entropy_choice: choice, window: 40, ..small() };
         let mut sender = Sender::new(&config, 40_000_000, Rate::from_gbps(100), 7);
-        let mut receiver = Receiver::new(&config, 40_000_000, 0);
+        let mut receiver = Receiver::new(0);
+        receiver.append(&config, 40_000_000, 1);
         let (mut now, mut bad) = (Time::ZERO, 0);
         let mut flying: VecDeque<_> = std::iter::from_fn(|| sender.poll_transmit(&config, now)).collect();
         for step in 0..4000 {

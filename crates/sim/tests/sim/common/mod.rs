@@ -26,7 +26,7 @@ use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{
     Blueprint, Descriptor, DropReason, Forwarding, ParamValue, SchemeSpec, registry, stream,
 };
-use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Point};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Parts, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
@@ -267,6 +267,7 @@ impl<'a> Trial<'a> {
             dependencies: &dependencies,
             jobs: &Jobs::default(),
             connections: &Connections::default(),
+            parts: &Parts::default(),
             classes: self.flows.len(),
             transport: &self.protocol,
             seed: self.seed,

@@ -8,7 +8,7 @@ use weft_sim::probe::Probe;
 use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Connections, Dependencies, Jobs};
+use weft_traffic::{Connections, Dependencies, Jobs, Parts};
 use weft_transport::{Config, CongestionControl, ProtocolConfig as _};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
@@ -43,6 +43,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         dependencies: &Dependencies::default(),
         jobs: &Jobs::default(),
         connections: &Connections::default(),
+        parts: &Parts::default(),
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
         seed: input.seed,

@@ -72,13 +72,13 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The destination of a flow of `bytes`, whose first answer has the entropy value `path`.
-    pub fn new(config: &Config, bytes: u64, path: u16) -> Self {
+    /// The destination of a connection without messages yet, whose first answer has the entropy value `path`.
+    pub fn new(path: u16) -> Self {
         Self {
             arrivals: Arrivals::default(),
-            packets: config.framing().numbered_packets(bytes).0,
+            packets: 0,
             next: 0,
-            bytes,
+            bytes: 0,
             received: 0,
             unanswered: 0,
             first_transmissions: 0,
@@ -90,10 +90,11 @@ impl Receiver {
         }
     }
 
-    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
-    pub fn append(&mut self, config: &Config, bytes: u64) {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.packets = self.packets.saturating_add(config.framing().numbered_packets(bytes).0);
+    /// So many messages of `bytes` follow. All messages together have at most [`crate::Framing::largest_numbered_flow`].
+    pub fn append(&mut self, config: &Config, bytes: u64, messages: u64) {
+        self.bytes = self.bytes.saturating_add(bytes.saturating_mul(messages));
+        let packets = u64::from(config.framing().numbered_packets(bytes).0).saturating_mul(messages);
+        self.packets = self.packets.saturating_add(u32::try_from(packets).unwrap_or(u32::MAX));
     }
 
     /// Whether all packets have arrived.
@@ -194,7 +195,9 @@ mod tests {
     }
 
     fn receiver(config: &Config, packets: u64) -> Receiver {
-        Receiver::new(config, packets * 4096, 0)
+        let mut receiver = Receiver::new(0);
+        receiver.append(config, packets * 4096, 1);
+        receiver
     }
 
     #[test]
