@@ -11,6 +11,7 @@ import pytest
 import clusters
 from weft.drawing import draw
 from weft.errors import ScenarioError
+from weft.results import Results
 from weft.scenario import Scenario
 from weft.topology import fabric, write_fabric
 
@@ -107,6 +108,20 @@ def test_collectives_take_the_time_of_their_closed_forms_on_an_idle_fabric(colle
     took = entry["completion_ps"] / 1e12
     assert took == pytest.approx(busy * WIRE + delays, rel=0.01)
     assert took >= entry["bound_ps"] / 1e12
+
+
+def test_packets_in_a_domain_have_a_size_of_their_own(tmp_path):
+    large = text("hierarchical-all-reduce").replace('rto = "1 ms"', 'rto = "1 ms"\nscale_up_mtu = 32768')
+    found = summary(large, tmp_path / "results")
+    busy, delays = IDLE["hierarchical-all-reduce"]
+    wire = [(mtu + 100 + 102 * mtu / max(mtu, 16_384)) / mtu for mtu in (4096, 32_768)]
+    across = 6 * OWN / 4 / RATE
+    expected = across * wire[0] + (busy - across) * wire[1] + delays
+    assert found["collectives"][0]["completion_ps"] / 1e12 == pytest.approx(expected, rel=0.01)
+    flows = Results(tmp_path / "results").flows().sort("flow")
+    parts = [BYTES // 4, BYTES // 16, BYTES // 4]
+    packets = [3 * -(-parts[0] // 32_768), 6 * -(-parts[1] // 4096), 3 * -(-parts[2] // 32_768)]
+    assert flows["packets_sent"].to_list() == [count for count in packets for _ in range(RANKS)]
 
 
 def test_the_bound_names_the_links_that_it_follows_from_and_the_bus_bandwidth_is_that_of_nccl_tests(tmp_path):

@@ -22,6 +22,7 @@ use crate::record::{Recorder, RunReport};
 use crate::rounds;
 use crate::solo::Solo;
 use crate::waiting::Waiting;
+use crate::within::Within;
 
 pub use crate::setup::{Progress, Setup};
 
@@ -109,6 +110,7 @@ fn run_hosts<H: Hosts>(
         flows: setup.flows,
         transport: setup.transport,
         framing: setup.transport.framing(),
+        within: Within::of(fabric, setup.transport),
         seed,
         warm: setup.warm,
         has_rounds,

@@ -17,6 +17,7 @@ use crate::engine::Progress;
 use crate::memory::Memory;
 use crate::results::ResultWriter;
 use crate::run::{run_with, sampled_links};
+use crate::within::Within;
 
 /// The most flows whose paths are measured.
 const PATHS: usize = 1_000;
@@ -95,7 +96,8 @@ fn end(plan: &Plan) -> Span {
 fn packets(plan: &Plan) -> f64 {
     let (fabric, protocol) = (&plan.fabric, plan.transport.protocol.config());
     let framing = protocol.framing();
-    let (payload, limit) = (f64::from(framing.payload.max(1)), Time::ZERO + plan.run.limit);
+    let within = Within::of(fabric, &plan.transport.protocol);
+    let limit = Time::ZERO + plan.run.limit;
     let with_answers = if protocol.has_connections() { WITH_ANSWERS } else { 1.0 };
     let to_connect = if framing.round_trips > 0 { TO_CONNECT } else { 0.0 };
     // A host sends no more than its links carry until the end of the run.
@@ -104,6 +106,9 @@ fn packets(plan: &Plan) -> f64 {
         let room = &mut left[flow.src.index()];
         let sent = (flow.bytes as f64).min(*room);
         *room -= sent;
+        let own =
+            within.as_ref().filter(|within| within.has(flow)).map_or(&framing, |within| &within.framing);
+        let payload = f64::from(own.payload.max(1));
         let messages = plan.traffic.parts.sizes(flow.id.0, flow.bytes);
         let all: f64 = messages.map(|(bytes, count)| (bytes as f64 / payload).ceil() * count as f64).sum();
         (sent / flow.bytes as f64 * all).ceil() * with_answers + to_connect

@@ -81,3 +81,4 @@ mod turns;
 mod waiting;
 pub mod why;
 mod window;
+mod within;

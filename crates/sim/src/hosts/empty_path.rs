@@ -21,9 +21,10 @@ impl EmptyPath {
         let destination = fabric.host_node(flow.dst);
         let (mut id, mut path) = (cx.net.id(nic), Self::default());
         loop {
-            for (link, bytes) in
-                [(fabric.link(id), cx.world.framing.full_packet()), (fabric.link(id.reverse()), back)]
-            {
+            for (link, bytes) in [
+                (fabric.link(id), cx.world.framing_of(flow).full_packet()),
+                (fabric.link(id.reverse()), back),
+            ] {
                 let wire = u64::from(link.overhead.wire_bytes(bytes));
                 path.round_trip = path.round_trip + link.delay + link.rate.tx_time(Bytes(wire));
             }

@@ -96,12 +96,13 @@ impl Messages {
     /// How many positions a flow takes.
     pub fn size(&self, flow: &Flow, world: &World<'_>) -> u64 {
         let sizes = world.parts.sizes(flow.id.0, flow.bytes);
-        sizes.map(|(bytes, count)| self.positions(bytes, world) * count).sum()
+        sizes.map(|(bytes, count)| self.positions(flow, bytes, world) * count).sum()
     }
 
-    fn positions(&self, bytes: u64, world: &World<'_>) -> u64 {
+    /// How many positions a message of a flow takes.
+    fn positions(&self, flow: &Flow, bytes: u64, world: &World<'_>) -> u64 {
         match self.counts_packets {
-            true => world.framing.numbered_packets(bytes).0.into(),
+            true => world.framing_of(flow).numbered_packets(bytes).0.into(),
             false => bytes,
         }
     }
@@ -166,7 +167,10 @@ impl Messages {
     pub fn expect(&mut self, owner: FlowEnd, now: Time, world: &World<'_>) {
         if let Some(next) = self.of(owner, world).next {
             let start = self.of(owner, world).end;
-            let end = world.parts.of(next).map(|series| start + self.positions(series.size(0), world));
+            let end = world
+                .parts
+                .of(next)
+                .map(|series| start + self.positions(&world.flows[next as usize], series.size(0), world));
             self.push(owner, next, now, world);
             self.of(owner, world).expected = Expected { number: 0, end: end.unwrap_or(NONE) };
         }
@@ -191,9 +195,8 @@ impl Messages {
     /// of that which is complete.
     fn feed(&mut self, owner: FlowEnd, to: u64, net: &mut Network<'_>, world: &World<'_>) {
         let Some(stream) = self.streams.get(&owner) else { return };
-        let Some(series) = stream.pending.front().and_then(|message| world.parts.of(message.flow)) else {
-            return;
-        };
+        let Some(flow) = stream.pending.front().map(|message| message.flow) else { return };
+        let Some(series) = world.parts.of(flow) else { return };
         let Expected { mut number, mut end } = stream.expected;
         while end <= to {
             number += 1;
@@ -201,7 +204,7 @@ impl Messages {
                 end = NONE;
                 break;
             }
-            end += self.positions(series.size(number), world);
+            end += self.positions(&world.flows[flow as usize], series.size(number), world);
             let nic = net.link_at(node_of(net, world.flows[series.feeds as usize].src), PortId(0));
             net.schedule(nic, Timer::Part(series.feeds), net.now + series.compute, Order::Scheduled);
         }

@@ -100,7 +100,7 @@ macro_rules! any {
                         (None, None) => unreachable!("TCP on one path has an engine of its own"),
                     },
                     $(Protocol::$Name(config) => {
-                        Self::$Name(boxed($Name { config: (**config).clone() }, queue))
+                        Self::$Name(boxed($Name::new(config), queue))
                     })+
                 }
             }

@@ -66,7 +66,7 @@ impl Protocol for Multipath {
 
     const HAS_HANDSHAKE: bool = true;
 
-    fn config(&self) -> &Config {
+    fn config(&self, _is_within: bool) -> &Config {
         &self.config
     }
 

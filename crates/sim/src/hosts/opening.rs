@@ -46,8 +46,9 @@ impl<P: Transmission> Shell<P> {
         let flow = &world.flows[number as usize];
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
+        let is_within = world.is_within(flow);
         let subflow = self.subflow(0, flow, side, self.protocol.first_addresses(), cx);
-        let opening = Opening { owner, flow, first, bytes, is_shared, nic: subflow.nic };
+        let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic };
         let (machine, state) = self.protocol.open(&opening, cx);
         let reports = side == 1 || !P::HAS_HANDSHAKE || world.waiting.awaits(number, Point::Acknowledged);
         if is_shared && side == 1 {
@@ -64,6 +65,7 @@ impl<P: Transmission> Shell<P> {
             flow: number,
             is_destination: side == 1,
             is_waiting: false,
+            is_within,
             is_over: false,
             opened: now,
             delays: Delays::default(),
@@ -100,7 +102,7 @@ impl<P: Transmission> Shell<P> {
             };
             let Some(end) = self.ends.at(place) else { return };
             if !is_new {
-                end.machine.write(self.protocol.config(), bytes);
+                end.machine.write(self.protocol.config(end.is_within), bytes);
             }
             end.awaits = self.messages.awaited(owner);
             if is_first {

@@ -50,7 +50,7 @@ impl<P: Protocol> Shell<P> {
         self.answer(place, cx);
         let Some(end) = self.ends.at(place).filter(|end| !end.is_destination) else { return };
         let pacer = end.subflows.as_ref()[0].line;
-        let is_new = give_turn(end, place, self.protocol.config(), &mut self.pacers, cx.net);
+        let is_new = give_turn(end, place, self.protocol.config(end.is_within), &mut self.pacers, cx.net);
         if !is_new || P::IS_EAGER {
             arm(&mut self.protocol, end, place, cx.net);
         }
@@ -77,7 +77,7 @@ impl<P: Protocol> Shell<P> {
             let other = subflow.line;
             if other != number {
                 // Its host has chosen another link since.
-                if P::IS_EAGER || end.machine.sends_at(self.protocol.config()).is_some() {
+                if P::IS_EAGER || end.machine.sends_at(self.protocol.config(end.is_within)).is_some() {
                     self.pacers.at(other).add(turn, now, now);
                     self.serve_paced(other, cx);
                 } else {
@@ -95,7 +95,7 @@ impl<P: Protocol> Shell<P> {
             if self.protocol.poll_transmit(end, &mut self.packet, now) {
                 let is_accepted = transmit(&self.protocol, end, 0, &self.packet, cx);
                 self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
-                give_turn(end, turn.place, self.protocol.config(), &mut self.pacers, cx.net);
+                give_turn(end, turn.place, self.protocol.config(end.is_within), &mut self.pacers, cx.net);
             }
             arm(&mut self.protocol, end, turn.place, cx.net);
         }

@@ -48,6 +48,8 @@ pub struct Opening<'r> {
     pub bytes: u64,
     /// Whether flows may follow on the connection.
     pub is_shared: bool,
+    /// Whether the connection is within a scale-up domain.
+    pub is_within: bool,
     /// The link on which it sends.
     pub nic: u32,
 }
@@ -65,6 +67,8 @@ pub struct End<P: Protocol> {
     pub is_destination: bool,
     /// Whether it waits for its interface.
     pub is_waiting: bool,
+    /// Whether it is within a scale-up domain.
+    pub is_within: bool,
     /// Whether it has reported that it has closed or given up.
     pub is_over: bool,
     /// When it was opened.
@@ -120,8 +124,8 @@ pub trait Protocol: Send + Sized {
     /// How its packets look in captures, if it is over UDP.
     const FORMAT: Format = Format::PLAIN;
 
-    /// The parameters.
-    fn config(&self) -> &ConfigOf<Self>;
+    /// The parameters of connections, within a scale-up domain or not.
+    fn config(&self, is_within: bool) -> &ConfigOf<Self>;
 
     /// Whether its packets ask switches for the state of their ports.
     fn asks_telemetry(&self) -> bool {
@@ -165,24 +169,24 @@ pub trait Protocol: Send + Sized {
     ) {
         let is_marked = header.traffic_class & Header::CE == Header::CE;
         let arrival = Arrival { is_marked, is_trimmed: header.is_trimmed() };
-        end.machine.receive(self.config(), now, packet, arrival);
+        end.machine.receive(self.config(end.is_within), now, packet, arrival);
     }
 
     /// A timer of an end is due.
     fn time_out(&mut self, end: &mut End<Self>, _packet: &mut PacketOf<Self>, now: Time) {
-        end.machine.on_timeout(self.config(), now);
+        end.machine.on_timeout(self.config(end.is_within), now);
     }
 
     /// Writes the next packet of an end that does not wait for the interface; returns whether there is one.
     #[inline(always)]
     fn poll_answer(&mut self, end: &mut End<Self>, packet: &mut PacketOf<Self>, _now: Time) -> bool {
-        end.machine.poll_answer(self.config(), packet)
+        end.machine.poll_answer(self.config(end.is_within), packet)
     }
 
     /// Writes the next packet of an end; returns whether there is one.
     #[inline(always)]
     fn poll_transmit(&mut self, end: &mut End<Self>, packet: &mut PacketOf<Self>, now: Time) -> bool {
-        end.machine.poll_transmit(self.config(), now, packet)
+        end.machine.poll_transmit(self.config(end.is_within), now, packet)
     }
 
     /// An end has sent a packet at `now` on the link `nic`, which has accepted it or not.
@@ -200,7 +204,7 @@ pub trait Protocol: Send + Sized {
     /// When [`Protocol::time_out`] is due for an end, and when it may send data that waits for the interface.
     #[inline(always)]
     fn deadlines(&mut self, end: &mut End<Self>, _now: Time) -> (Time, Time) {
-        (end.machine.next_timeout(self.config()), Time::MAX)
+        (end.machine.next_timeout(self.config(end.is_within)), Time::MAX)
     }
 
     /// Links have changed, and the ends have their new interfaces.

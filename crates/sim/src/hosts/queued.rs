@@ -44,7 +44,7 @@ impl<P: Protocol> Shell<P> {
         let Some(end) = self.ends.at(place) else { return };
         // The first SYN does not wait.
         let waits = self.queue.is_limited() && !end.is_destination && (!P::HAS_HANDSHAKE || now > end.opened);
-        while end.machine.sends_at(self.protocol.config()).is_some_and(|at| at <= now) {
+        while end.machine.sends_at(self.protocol.config(end.is_within)).is_some_and(|at| at <= now) {
             if waits {
                 let line = end.subflows.as_ref()[0].line;
                 if !end.is_waiting && !is_its_turn && !self.queue.is_free(line, cx.net) {

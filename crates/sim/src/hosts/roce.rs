@@ -38,8 +38,16 @@ const CNP: u32 = 4;
 
 /// Queue pairs.
 pub struct Roce {
-    /// The parameters.
-    pub config: Config,
+    config: Config,
+    /// Those of connections within a scale-up domain, if they differ.
+    within: Option<Config>,
+}
+
+impl Roce {
+    /// With these parameters.
+    pub fn new(config: &Config) -> Self {
+        Self { config: config.clone(), within: config.within_domains() }
+    }
 }
 
 impl Roce {
@@ -83,8 +91,12 @@ impl Protocol for Roce {
     const PACES: bool = true;
     const FORMAT: Format = Format { port: Some(ROCE_PORT), headers: base_transport };
 
-    fn config(&self) -> &Config {
-        &self.config
+    #[inline(always)]
+    fn config(&self, is_within: bool) -> &Config {
+        match &self.within {
+            Some(within) if is_within => within,
+            _ => &self.config,
+        }
     }
 
     fn asks_telemetry(&self) -> bool {
@@ -105,9 +117,12 @@ impl Protocol for Roce {
         if opening.owner.side == 1 {
             return (OneWay::Destination(Receiver::default(), None), ());
         }
-        let Opening { flow, bytes, nic, .. } = *opening;
+        let Opening { flow, bytes, nic, is_within, .. } = *opening;
         let path = self.path(flow, nic, cx);
-        (OneWay::Source(Sender::new(&self.config, bytes, self.window(&path), &path, cx.net.now)), ())
+        (
+            OneWay::Source(Sender::new(self.config(is_within), bytes, self.window(&path), &path, cx.net.now)),
+            (),
+        )
     }
 
     fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {

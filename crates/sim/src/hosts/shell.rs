@@ -119,7 +119,7 @@ impl<P: Transmission> Shell<P> {
         if cx.net.trace.is_some()
             && let Some(end) = self.ends.at(place)
             && !end.is_destination
-            && let Some(bytes) = end.machine.window(self.protocol.config())
+            && let Some(bytes) = end.machine.window(self.protocol.config(end.is_within))
         {
             cx.net.trace(|_| TraceEvent::Window { flow: end.flow, bytes });
         }
@@ -260,10 +260,15 @@ impl<P: Transmission> Hosts for Shell<P> {
         let Place::At(place) = world.places.get(world.connections.owner(flow), 1) else { return None };
         let end = self.ends.get(place)?;
         let bytes = match world.connections.last(flow) {
-            None => end.machine.received_bytes(self.protocol.config()),
+            None => end.machine.received_bytes(self.protocol.config(end.is_within)),
             Some(_) => {
                 let positions = self.messages.progress(flow, end.machine.delivered(), world)?;
-                positions * if P::COUNTS_PACKETS { u64::from(world.framing.payload) } else { 1 }
+                positions
+                    * if P::COUNTS_PACKETS {
+                        u64::from(world.framing_of(&world.flows[flow as usize]).payload)
+                    } else {
+                        1
+                    }
             }
         };
         Some(bytes.min(world.flows[flow as usize].bytes))

@@ -51,7 +51,7 @@ impl<P: PathSelector> Protocol for Tcp<'_, P> {
     const SUBFLOW_BITS: u32 = 1;
     const HAS_HANDSHAKE: bool = true;
 
-    fn config(&self) -> &Config {
+    fn config(&self, _is_within: bool) -> &Config {
         self.config
     }
 

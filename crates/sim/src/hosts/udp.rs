@@ -18,6 +18,13 @@ pub struct Udp {
     pub config: Config,
 }
 
+impl Udp {
+    /// With these parameters.
+    pub fn new(config: &Config) -> Self {
+        Self { config: config.clone() }
+    }
+}
+
 impl Protocol for Udp {
     type Machine = OneWay<Source, Sink>;
     type Subflows = [Subflow; 1];
@@ -25,7 +32,7 @@ impl Protocol for Udp {
 
     const IS_DONE_WHEN_SENT: bool = true;
 
-    fn config(&self) -> &Config {
+    fn config(&self, _is_within: bool) -> &Config {
         &self.config
     }
 

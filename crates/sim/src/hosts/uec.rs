@@ -26,8 +26,16 @@ const TRIMMED: u32 = 1 << 25;
 
 /// Ultra Ethernet.
 pub struct Uec {
-    /// The parameters.
-    pub config: Config,
+    config: Config,
+    /// Those of connections within a scale-up domain, if they differ.
+    within: Option<Config>,
+}
+
+impl Uec {
+    /// With these parameters.
+    pub fn new(config: &Config) -> Self {
+        Self { config: config.clone(), within: config.within_domains() }
+    }
 }
 
 impl Protocol for Uec {
@@ -40,16 +48,21 @@ impl Protocol for Uec {
     const IS_EAGER: bool = true;
     const TAKES_TRIMMED: bool = true;
 
-    fn config(&self) -> &Config {
-        &self.config
+    #[inline(always)]
+    fn config(&self, is_within: bool) -> &Config {
+        match &self.within {
+            Some(within) if is_within => within,
+            _ => &self.config,
+        }
     }
 
     fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
-        let Opening { owner, flow, first, bytes, .. } = *opening;
+        let Opening { owner, flow, first, bytes, is_within, .. } = *opening;
+        let config = self.config(is_within);
         if owner.side == 0 {
             let random = stream(cx.world.seed, "uec", owner.flow.into()).next_u64();
             let rate = cx.net.rate(cx.net.id(opening.nic));
-            return (OneWay::Source(Sender::new(&self.config, bytes, rate, random)), ());
+            return (OneWay::Source(Sender::new(config, bytes, rate, random)), ());
         }
         let hash = template(flow, 1).flow_hash;
         let path = pick(u64::from(hash) << 32, self.config.entropies.into()) as u16;
@@ -57,7 +70,7 @@ impl Protocol for Uec {
         let messages =
             messages.flat_map(|flow| cx.world.parts.sizes(flow, cx.world.flows[flow as usize].bytes));
         let mut receiver = Receiver::new(path);
-        messages.for_each(|(bytes, count)| receiver.append(&self.config, bytes, count));
+        messages.for_each(|(bytes, count)| receiver.append(config, bytes, count));
         (OneWay::Destination(receiver, None), ())
     }
 

@@ -7,6 +7,7 @@ use weft_units::{HostId, NodeId};
 use super::places::Places;
 use crate::network::Network;
 use crate::waiting::Waiting;
+use crate::within::Within;
 
 /// The knowledge that all hosts of a run share.
 pub struct World<'a> {
@@ -16,6 +17,8 @@ pub struct World<'a> {
     pub transport: &'a Protocol,
     /// See `transport`.
     pub framing: Framing,
+    /// The flows within scale-up domains, if they have packets of their own.
+    pub within: Option<Within>,
     /// The seed of the run.
     pub seed: u64,
     /// Whether hosts know all addresses and switches all stations from the start.
@@ -30,6 +33,21 @@ pub struct World<'a> {
     pub connections: &'a Connections,
     /// The flows in parts.
     pub parts: &'a Parts,
+}
+
+impl World<'_> {
+    /// Whether a flow is within a scale-up domain and has packets of its own.
+    pub fn is_within(&self, flow: &Flow) -> bool {
+        self.within.as_ref().is_some_and(|within| within.has(flow))
+    }
+
+    /// How a flow is divided into packets.
+    pub fn framing_of(&self, flow: &Flow) -> &Framing {
+        match &self.within {
+            Some(within) if within.has(flow) => &within.framing,
+            _ => &self.framing,
+        }
+    }
 }
 
 /// The node of a host.

@@ -11,6 +11,7 @@ use weft_traffic::Flow;
 use weft_transport::{Config, Framing, Mptcp, Protocol};
 use weft_units::{Bytes, Duration, LinkId};
 
+use crate::within::Within;
 use multipath::Multipath;
 use segments::{Segments, way};
 
@@ -18,6 +19,7 @@ use segments::{Segments, way};
 /// all of them.
 pub struct Ideal {
     framing: Framing,
+    within: Option<Within>,
     /// The parameters of TCP if its connections have several subflows.
     multipath: Option<Config>,
     /// The links that are down.
@@ -40,6 +42,7 @@ impl Ideal {
         let ids = (0..fabric.links().len() as u32).map(LinkId);
         Self {
             framing: transport.framing(),
+            within: Within::of(fabric, transport),
             multipath: config.cloned(),
             down: Arc::new(ids.filter(|id| !fabric.link(*id).up).collect()),
             alike,
@@ -61,12 +64,16 @@ impl Ideal {
     /// excluded, so that transports can be compared. Multipath TCP uses several links of a host and longer paths, if
     /// they are not [`Ideal::alike`]: see [`Multipath`].
     pub fn fct(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
-        self.fct_of(&self.framing, fabric, routes, flow)
+        self.fct_of(self.framing_of(flow), fabric, routes, flow)
     }
 
     /// The ideal completion time and hops of a flow on a connection that is already open: without a handshake.
     pub fn fct_on_open(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
-        self.fct_of(&Framing { round_trips: 0, ..self.framing }, fabric, routes, flow)
+        self.fct_of(&Framing { round_trips: 0, ..*self.framing_of(flow) }, fabric, routes, flow)
+    }
+
+    fn framing_of(&self, flow: &Flow) -> &Framing {
+        self.within.as_ref().filter(|within| within.has(flow)).map_or(&self.framing, |within| &within.framing)
     }
 
     fn fct_of(&self, framing: &Framing, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {

@@ -133,6 +133,15 @@ impl Protocol {
         }
     }
 
+    /// The protocol of connections within a scale-up domain, if its parameters differ there.
+    pub fn within_domains(&self) -> Option<Self> {
+        match self {
+            Self::Tcp(_) | Self::Udp(_) => None,
+            Self::Roce(config) => config.within_domains().map(Self::from),
+            Self::Uec(config) => config.within_domains().map(Self::from),
+        }
+    }
+
     /// How it divides a flow into packets.
     pub fn framing(&self) -> Framing {
         self.config().framing()

@@ -54,6 +54,8 @@ params! {
     pub struct Config {
         /// payload bytes of a full packet
         mtu: u16 = 1000, in 1..=65_000, unit "bytes";
+        /// `mtu` within a scale-up domain, by default the same; a larger one makes runs faster
+        scale_up_mtu: Option<u16> = None, in 1..=60_000;
         /// recovery of lost packets
         loss_recovery: LossRecovery = LossRecovery::GoBackN;
         /// maximum bytes of payload in flight; 0 B: no limit with go-back-N, the product of the link's rate and the
@@ -191,6 +193,12 @@ const IDLE: &[Idle] = &[
 ];
 
 impl Config {
+    /// The parameters of connections within a scale-up domain, if they differ.
+    pub fn within_domains(&self) -> Option<Self> {
+        let mtu = self.scale_up_mtu.filter(|mtu| *mtu != self.mtu)?;
+        Some(Self { mtu, ..self.clone() })
+    }
+
     /// Whether its packets are ECN capable.
     pub fn is_ecn_capable(&self) -> bool {
         self.congestion_control == CongestionControl::Dcqcn

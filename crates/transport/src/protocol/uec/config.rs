@@ -26,6 +26,8 @@ params! {
     pub struct Config {
         /// payload bytes of a full packet
         mtu: u16 = 4096, in 64..=9_000;
+        /// `mtu` within a scale-up domain, by default the same; a larger one makes runs faster
+        scale_up_mtu: Option<u16> = None, in 64..=60_000;
         /// header bytes between UDP and the payload
         header: u16 = 36, in 0..=200;
         /// congestion control
@@ -101,6 +103,12 @@ impl Config {
     pub(crate) fn delays(&self) -> (Duration, Duration) {
         let base_rtt = self.base_rtt.unwrap_or(Self::REFERENCE_RTT);
         (base_rtt, self.target_delay.unwrap_or(base_rtt * 3 / 4))
+    }
+
+    /// The parameters of connections within a scale-up domain, if they differ.
+    pub fn within_domains(&self) -> Option<Self> {
+        let mtu = self.scale_up_mtu.filter(|mtu| *mtu != self.mtu)?;
+        Some(Self { mtu, ..self.clone() })
     }
 
     /// NSCC's largest window in bytes: 1.5 bandwidth-delay products, at least a packet of `mtu` bytes.
