@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{HostId, LinkId, NodeId, PortId};
 
-use crate::Fabric;
+use crate::{Fabric, Interfaces};
 
 /// The entry of a node to which the hosts of a class are attached: the port depends on the host.
 const LOCAL: u32 = 0;
@@ -28,7 +28,7 @@ struct Group {
     count: u32,
 }
 
-/// A host as a destination.
+/// A host or an address of an interface as a destination.
 #[derive(Clone, Copy, Debug)]
 struct Destination {
     node: NodeId,
@@ -101,7 +101,16 @@ impl EqualCost {
 
     /// Over the cables with both directions `up`.
     pub fn compute_where(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
-        Computation::new(fabric, |link| up(link) && up(link.reverse())).run()
+        Self::with_interfaces(fabric, None, up)
+    }
+
+    /// The same; with `interfaces`, also to their addresses.
+    pub fn with_interfaces(
+        fabric: &Fabric,
+        interfaces: Option<&Interfaces>,
+        up: impl Fn(LinkId) -> bool,
+    ) -> Self {
+        Computation::new(fabric, |link| up(link) && up(link.reverse())).run(interfaces)
     }
 
     /// The ports of `at` on the shortest paths to `to`, sorted; empty if there is no path and at the
@@ -277,10 +286,19 @@ impl<'a> Computation<'a> {
         number
     }
 
-    /// The nodes that each host is attached to with their ports towards it, and the resulting classes.
-    fn destinations(&mut self) -> (Vec<Destination>, Vec<Attachment>, Vec<Vec<NodeId>>) {
+    /// The nodes that each host and each address is attached to with their ports towards it, and the resulting classes.
+    fn destinations(
+        &mut self,
+        interfaces: Option<&Interfaces>,
+    ) -> (Vec<Destination>, Vec<Attachment>, Vec<Vec<NodeId>>) {
         let (mut destinations, mut attachments) = (Vec::new(), Vec::new());
         let (mut classes, mut class_of) = (Vec::new(), BTreeMap::new());
+        let mut number = |on: Vec<NodeId>| {
+            *class_of.entry(on).or_insert_with_key(|on| {
+                classes.push(on.clone());
+                classes.len() as u32 - 1
+            })
+        };
         for &node in self.fabric.hosts() {
             let first = attachments.len() as u32;
             let mut on: Vec<NodeId> = self.neighbours[node.index()].iter().map(|&(_, other)| other).collect();
@@ -291,11 +309,18 @@ impl<'a> Computation<'a> {
                 let ports: Vec<PortId> = back.map(|&(port, _)| port).collect();
                 attachments.push(Attachment { node: other, ports: self.span(&ports) });
             }
-            let class = *class_of.entry(on).or_insert_with_key(|on| {
-                classes.push(on.clone());
-                classes.len() as u32 - 1
-            });
-            destinations.push(Destination { node, class, first });
+            destinations.push(Destination { node, class: number(on), first });
+        }
+        // An address is attached to one switch, by one port.
+        for (host, link) in interfaces.into_iter().flat_map(Interfaces::all) {
+            let (node, link) = (self.fabric.host_node(host), self.fabric.link(link));
+            let first = attachments.len() as u32;
+            let works = self.neighbours[node.index()].contains(&(link.from_port, link.to));
+            if works {
+                attachments.push(Attachment { node: link.to, ports: self.span(&[link.to_port]) });
+            }
+            let on = if works { vec![link.to] } else { Vec::new() };
+            destinations.push(Destination { node, class: number(on), first });
         }
         (destinations, attachments, classes)
     }
@@ -318,8 +343,8 @@ impl<'a> Computation<'a> {
         Domains { members, host_of: host_of.collect() }
     }
 
-    fn run(mut self) -> EqualCost {
-        let (destinations, attachments, classes) = self.destinations();
+    fn run(mut self, interfaces: Option<&Interfaces>) -> EqualCost {
+        let (destinations, attachments, classes) = self.destinations(interfaces);
         let domains = self.domains();
         let neighbours = std::mem::take(&mut self.neighbours);
         let (sources, source_of) = sources(self.fabric, &neighbours);

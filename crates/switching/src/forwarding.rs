@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
-use weft_fabric::{EqualCost, Fabric, Overhead, SpanningTree};
+use weft_fabric::{EqualCost, Fabric, Interfaces, Overhead, SpanningTree};
 use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::hash::pick;
@@ -53,6 +53,8 @@ pub struct Forwarding {
     pool: Box<[PortId]>,
     /// Choices by node; switches with the same choices share a row.
     rows: Vec<Arc<[Choice]>>,
+    /// The interfaces whose addresses are destinations, too.
+    interfaces: Option<Arc<Interfaces>>,
 }
 
 impl Forwarding {
@@ -63,7 +65,17 @@ impl Forwarding {
 
     /// The next hops and the tree over links whose rates may have changed.
     pub fn with_rates(fabric: &Fabric, up: impl Fn(LinkId) -> bool, rate: impl Fn(LinkId) -> Rate) -> Self {
-        let routes = Arc::new(EqualCost::compute_where(fabric, &up));
+        Self::with_interfaces(fabric, None, up, rate)
+    }
+
+    /// The same; with `interfaces`, also to their addresses, which count as hosts of the network.
+    pub fn with_interfaces(
+        fabric: &Fabric,
+        interfaces: Option<Arc<Interfaces>>,
+        up: impl Fn(LinkId) -> bool,
+        rate: impl Fn(LinkId) -> Rate,
+    ) -> Self {
+        let routes = Arc::new(EqualCost::with_interfaces(fabric, interfaces.as_deref(), &up));
         let tree = SpanningTree::compute_where(fabric, &up);
         let works = |link: LinkId| up(link) && up(link.reverse());
         let port_link = |&id: &LinkId| {
@@ -73,7 +85,6 @@ impl Forwarding {
         };
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let links = nodes.map(|node| fabric.ports(node).iter().map(port_link).collect()).collect();
-        let hosts = fabric.host_count();
         // The nodes to which each host is attached, once per link.
         let attached = fabric.hosts().iter().map(|&host| {
             let working = fabric.ports(host).iter().filter(|link| works(**link));
@@ -82,7 +93,11 @@ impl Forwarding {
             nodes.sort_unstable();
             nodes
         });
-        let attached: Vec<Vec<NodeId>> = attached.collect();
+        let of_addresses = interfaces.iter().flat_map(|interfaces| interfaces.links());
+        let of_addresses =
+            of_addresses.map(|link| works(link).then(|| fabric.link(link).to).into_iter().collect());
+        let attached: Vec<Vec<NodeId>> = attached.chain(of_addresses).collect();
+        let hosts = attached.len();
         let bundled = |host: HostId| attached[host.index()].windows(2).any(|pair| pair[0] == pair[1]);
         // A host with several links to one node is a class of its own: its last hop is a choice.
         let mut member = vec![HostId(0); routes.class_count()];
@@ -106,10 +121,11 @@ impl Forwarding {
         let mut of_domain = |pool: &mut Vec<PortId>| {
             let row = shared.get_or_insert_with(|| {
                 let first = pool.len() as u32;
-                pool.extend((0..hosts as u32).map(HostId).map(|host| {
+                pool.extend((0..fabric.host_count() as u32).map(HostId).map(|host| {
                     let link = fabric.scale_up_link(host).filter(|link| works(*link));
                     link.map_or(NOWHERE, |link| fabric.link(link).to_port)
                 }));
+                pool.resize(first as usize + hosts, NOWHERE);
                 vec![Choice { first, count: 0 }; member.len()].into()
             });
             Arc::clone(row)
@@ -157,7 +173,13 @@ impl Forwarding {
                 }
             }
         }
-        Self { routes, tree, links, class_of, members: member.into(), pool: pool.into(), rows }
+        let (members, pool) = (member.into(), pool.into());
+        Self { routes, tree, links, class_of, members, pool, rows, interfaces }
+    }
+
+    /// The interfaces whose addresses are destinations, if hosts have several.
+    pub const fn interfaces(&self) -> Option<&Arc<Interfaces>> {
+        self.interfaces.as_ref()
     }
 
     /// The underlying paths.
@@ -185,7 +207,7 @@ impl Forwarding {
         self.links.len()
     }
 
-    /// The number of hosts.
+    /// The number of hosts and addresses of interfaces.
     pub fn host_count(&self) -> usize {
         self.class_of.len()
     }
@@ -256,10 +278,12 @@ mod tests {
     use weft_fabric::{FabricBuilder, LinkSpec, build};
 
     fn agrees_with_the_routes(fabric: &Fabric, up: impl Fn(LinkId) -> bool) {
-        let forwarding = Arc::new(Forwarding::new(fabric, up));
+        let interfaces = Some(Arc::new(Interfaces::of(fabric)));
+        let rate = |link| fabric.link(link).rate;
+        let forwarding = Arc::new(Forwarding::with_interfaces(fabric, interfaces, up, rate));
         for node in fabric.switches() {
             let hops = forwarding.at(node);
-            for host in (0..fabric.host_count() as u32).map(HostId) {
+            for host in (0..forwarding.host_count() as u32).map(HostId) {
                 let mut chosen: Vec<_> =
                     (0..64_u64).filter_map(|draw| hops.choose(host, draw << 58 | 1 << 32)).collect();
                 chosen.sort_unstable();
@@ -294,6 +318,30 @@ mod tests {
         agrees_with_the_routes(&build::fat_tree(4, &link, &link).unwrap(), |_| true);
         agrees_with_the_routes(&build::spine_leaf(3, 4, 2, &link, &link).unwrap(), |_| true);
         agrees_with_the_routes(&two_homed(), |_| true);
+    }
+
+    #[test]
+    fn routes_to_an_address_end_at_its_interface_while_that_works() {
+        let fabric = two_homed();
+        let interfaces = Arc::new(Interfaces::of(&fabric));
+        let host = HostId(2);
+        assert_eq!([0, 1, 2].map(|host| interfaces.count(HostId(host))), [1, 2, 3]);
+        for down in [None, Some(0), Some(1), Some(2)] {
+            let lost = down.map(|number| interfaces.link(host, number));
+            let up = |link| Some(link) != lost;
+            let rate = |link| fabric.link(link).rate;
+            let routes = Arc::new(Forwarding::with_interfaces(&fabric, Some(interfaces.clone()), up, rate));
+            for number in 0..3 {
+                let address = interfaces.address(host, number);
+                assert_eq!(interfaces.host_of(address), Some(host));
+                let link = fabric.link(interfaces.link(host, number));
+                let last = routes.at(link.to);
+                let expected = if down == Some(number) { vec![] } else { vec![link.to_port] };
+                assert_eq!(last.all(address), expected, "{down:?} {number}");
+                assert_eq!(last.choose(address, u64::MAX), expected.first().copied());
+            }
+        }
+        assert_eq!(interfaces.host_of(HostId(9)), None);
     }
 
     #[test]
