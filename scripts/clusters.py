@@ -9,9 +9,12 @@ KEYS = {
     "rail-optimised": "pods = 2\nservers_per_pod = 2\ngpus = 4\nspines = 4",
     "rail-only": "servers = 4\ngpus = 4",
     "dual-plane": "leaves = 2\nservers_per_leaf = 2\ngpus = 4\nspines = 2",
+    "dual-tor": "spines = 4\nleaves = 4\nhosts_per_leaf = 4\ntors = 2",
     "rack-scale": "racks = 2\ngpus = 16\nrails = 4\nspines = 4",
 }
-"""The keys of the example of each kind."""
+"""The keys of each example."""
+KINDS = {"dual-tor": "spine-leaf"}
+"""The kinds whose examples have other names."""
 REST = """
 [traffic]
 collective = "all-to-all"
@@ -23,8 +26,10 @@ name = "ecmp"
 
 
 def drawing(kind: str) -> str:
-    """The drawing of the example of a kind, as SVG."""
-    return weft.Scenario.from_text(f'[fabric]\nkind = "{kind}"\n{KEYS[kind]}\n{REST}').fabric().to_svg()
+    """The drawing of an example, as SVG."""
+    return (
+        weft.Scenario.from_text(f'[fabric]\nkind = "{KINDS.get(kind, kind)}"\n{KEYS[kind]}\n{REST}').fabric().to_svg()
+    )
 
 
 def main() -> None:

@@ -236,6 +236,16 @@ pub enum FabricError {
         /// The rails of a pod.
         rails: u32,
     },
+    /// Leaves that cannot be divided into groups with the same hosts.
+    #[error(
+        "{leaves} leaves cannot be divided among hosts with {tors} leaves each: expected a multiple of {tors}"
+    )]
+    UnevenTors {
+        /// The leaves.
+        leaves: u32,
+        /// The leaves of each host.
+        tors: u32,
+    },
     /// Pods without spines between them.
     #[error("without spines, {pods} pods are not connected: expected 1 pod, or at least 1 spine")]
     SeparatePods {

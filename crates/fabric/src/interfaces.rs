@@ -68,6 +68,11 @@ impl Interfaces {
         HostId((self.host_count() + self.index(host, number)) as u32)
     }
 
+    /// The addresses of the interfaces of two hosts with these numbers.
+    pub fn addresses(&self, src: HostId, dst: HostId, [own, other]: [u8; 2]) -> [HostId; 2] {
+        [self.address(src, own.into()), self.address(dst, other.into())]
+    }
+
     /// The host with an address, its own or that of an interface; `None` if there is none.
     pub fn host_of(&self, address: HostId) -> Option<HostId> {
         match address.index().checked_sub(self.host_count()) {

@@ -8,7 +8,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::plan::Plan;
 use crate::point::Point;
 use crate::sections::traffic::GroupSettings;
-use crate::sections::{Loader, Resolver, scheme};
+use crate::sections::{Loader, Resolver, interfaces, scheme};
 use crate::settings::Settings;
 use crate::source::Span;
 use crate::{overload, warnings};
@@ -48,7 +48,7 @@ pub(crate) fn plan(
     let places = Places::of(&fabric);
     let mut rng = stream(point.seed, "traffic", 0);
     let duration = settings.run.duration;
-    let traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
+    let mut traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
         Ok(traffic) => traffic,
         Err(error) => {
             let group = error.group().and_then(|group| settings.traffic.get(group));
@@ -63,6 +63,12 @@ pub(crate) fn plan(
         return None;
     }
     if let Some(problem) = without_path(&fabric, &traffic.flows, span) {
+        problems.add(problem);
+        return None;
+    }
+    let rule = settings.transport.interfaces;
+    let at = settings.transport_at.key(interfaces::RULE.name);
+    if let Some(problem) = interfaces::settle(rule, &mut traffic.flows, &fabric, at, span) {
         problems.add(problem);
         return None;
     }

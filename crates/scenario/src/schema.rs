@@ -12,7 +12,7 @@ use crate::key::{Key, Kind};
 use crate::sections::cable::CABLE_KEYS;
 use crate::sections::links::LINK_KEYS;
 use crate::sections::shapes::SHAPES;
-use crate::sections::{congestion, event, fabric, measure, run, scheme, traffic, transport};
+use crate::sections::{congestion, event, fabric, interfaces, measure, run, scheme, traffic, transport};
 use crate::settings::TOP_KEYS;
 
 const DURATION: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(ps|ns|us|µs|ms|s|min|h)\s*$";
@@ -117,7 +117,7 @@ fn parameter(param: &ParamInfo, default: &str) -> (String, Json) {
 fn transport_schema(schemes: &Schemes) -> Json {
     let one = |protocol: &Protocol| {
         let is_tcp = protocol.tcp().is_some();
-        let own: &[Key] = if is_tcp { &[transport::PROFILE] } else { &[] };
+        let own: &[Key] = if is_tcp { &[transport::PROFILE, interfaces::RULE] } else { &[interfaces::RULE] };
         let name = described(json!({ "const": protocol.name() }), transport::PROTOCOL.doc);
         let mut properties = properties(own);
         properties.insert(transport::PROTOCOL.name.to_owned(), name);

@@ -9,6 +9,7 @@ use crate::nearest::{list, nearest, suggest};
 use crate::section::Section;
 use crate::sections::event::{EventSettings, check_order};
 use crate::sections::fabric::{FILE_KEY, FabricSettings, keys_of};
+use crate::sections::interfaces;
 use crate::sections::measure::{self, Measure};
 use crate::sections::run::{self, Run};
 use crate::sections::scheme;
@@ -113,7 +114,9 @@ impl Settings {
         if transport.keeps_connections() {
             traffic.iter_mut().for_each(GroupSettings::keep_connections);
         }
-        if let Some(problem) = transport.misfit(descriptor, scheme_at.key(scheme::NAME.name)) {
+        if let Some(problem) = transport.misfit(descriptor, scheme_at.key(scheme::NAME.name)).or_else(|| {
+            interfaces::misfit(transport.interfaces, &transport.protocol, descriptor, &scheme, &transport_at)
+        }) {
             problems.add(problem);
             return None;
         }

@@ -13,7 +13,7 @@ use cpu_time::ThreadTime;
 use serde::Serialize;
 use weft_fabric::Limit;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
+use weft_traffic::{Connections, Dependencies, Flow, InterfaceRule, Jobs, Parts};
 use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
@@ -173,6 +173,7 @@ impl Case {
             parts: &Parts::default(),
             classes: 1,
             transport: &transport,
+            interfaces: InterfaceRule::Hash,
             seed: 1,
             warm: false,
             limit,

@@ -3,7 +3,7 @@
 use rand_core::RngCore;
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::{ParamValue, SchemeSpec, pick, stream};
-use weft_traffic::{Flow, published};
+use weft_traffic::{Flow, Lane, published};
 use weft_transport::{Config, CongestionControl, Protocol, uec};
 use weft_units::{Duration, FlowId, HostId, Rate, Time};
 
@@ -215,7 +215,7 @@ fn poisson(mean_gap: f64, limit: Time, mut bytes: impl FnMut() -> u64) -> Vec<Fl
 /// A flow without a number between two hosts.
 fn flow(hosts: [u32; 2], sport: u16, bytes: u64, start: Duration) -> Flow {
     let ([src, dst], start) = (hosts.map(HostId), Time::ZERO + start);
-    Flow { id: FlowId(0), src, dst, sport, dport: 80, class: 0, dscp: 0, bytes, start }
+    Flow { id: FlowId(0), src, dst, sport, dport: 80, class: 0, dscp: 0, lane: Lane::Any, bytes, start }
 }
 
 fn in_order(mut flows: Vec<Flow>) -> Vec<Flow> {

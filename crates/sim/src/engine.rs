@@ -7,7 +7,7 @@ use cpu_time::ThreadTime;
 use weft_switching::Forwarding;
 use weft_switching::host::distinct_paths::{NoPaths, PathFinder};
 use weft_switching::host::path_selector::{OnePath, PathSelector};
-use weft_traffic::Flow;
+use weft_traffic::{Flow, InterfaceRule};
 use weft_transport::Mptcp;
 use weft_units::Duration;
 
@@ -15,7 +15,7 @@ use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::fleet::FleetBuilder;
-use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Shell, Tcp, World};
+use crate::hosts::{Any, Choice, Chosen, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
@@ -106,6 +106,10 @@ fn run_hosts<H: Hosts>(
     let solo = Solo::new(setup.rests);
     let places = Places::new(setup.flows.len());
     let waiting = Waiting::new(setup.dependencies, setup.flows);
+    let chosen = match setup.interfaces {
+        InterfaceRule::LeastLoaded => Chosen::new(setup.flows.len()),
+        _ => Chosen::default(),
+    };
     let world = World {
         flows: setup.flows,
         transport: setup.transport,
@@ -118,6 +122,7 @@ fn run_hosts<H: Hosts>(
         waiting,
         connections: setup.connections,
         parts: setup.parts,
+        chosen,
     };
     let partitions = PartitionSet::new(fabric, world, division, solo, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;

@@ -56,9 +56,10 @@ pub fn run_own<B: Blueprint>(
     recorder: &mut dyn Recorder,
 ) -> RunReport {
     let faults = faults(plan);
-    let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
+    let setup = Setup { threads, ..setup(plan, &faults) };
+    let routes = setup.routes();
     let blueprint = scheme(&routes);
-    engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, None, progress, recorder)
+    engine::run(setup, routes, &blueprint, None, progress, recorder)
 }
 
 /// The links that a run samples: those of switches.
@@ -83,6 +84,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         parts: &plan.traffic.parts,
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
+        interfaces: plan.transport.interfaces,
         seed: plan.seed,
         warm: plan.run.warm,
         limit: Time::ZERO + plan.run.limit,
@@ -110,7 +112,7 @@ pub fn run_setup(
         return Err(SchemeError::OfModule { name: info.name });
     }
     let (fabric, seed) = (setup.fabric, setup.seed);
-    let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
+    let routes = setup.routes();
     let visitor = Visitor { setup, routes: Arc::clone(&routes), progress, recorder };
     visit_scheme(scheme, fabric, &routes, seed, visitor)
 }

@@ -1,12 +1,13 @@
 //! The inputs of one run, and its progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use weft_fabric::Fabric;
-use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
+use weft_fabric::{Fabric, Interfaces};
+use weft_switching::Forwarding;
+use weft_traffic::{Connections, Dependencies, Flow, InterfaceRule, Jobs, Parts};
 use weft_transport::Protocol;
-use weft_units::{Duration, Time};
+use weft_units::{Duration, LinkId, Rate, Time};
 
 use crate::fault::Fault;
 use crate::loads::Loads;
@@ -32,6 +33,8 @@ pub struct Setup<'a> {
     pub transport: &'a Protocol,
     /// The seed of the run.
     pub seed: u64,
+    /// How flows choose interfaces at hosts with several.
+    pub interfaces: InterfaceRule,
     /// Whether hosts know all addresses and switches all stations from the start.
     pub warm: bool,
     /// The latest time at which the run ends.
@@ -52,6 +55,21 @@ pub struct Setup<'a> {
     pub rounds: Option<bool>,
     /// Whether the threads that help rest in every other window, as they may on a busy machine. The results do not depend on it.
     pub rests: bool,
+}
+
+impl Setup<'_> {
+    /// The routes over the links that are up when the run starts.
+    pub fn routes(&self) -> Arc<Forwarding> {
+        let link = |id| self.fabric.link(id);
+        self.routes_over(|id| link(id).up, |id| link(id).rate)
+    }
+
+    /// The routes over the links that are `up`, which have these rates; if flows choose interfaces, also to their addresses.
+    pub fn routes_over(&self, up: impl Fn(LinkId) -> bool, rate: impl Fn(LinkId) -> Rate) -> Arc<Forwarding> {
+        let chooses = self.interfaces != InterfaceRule::Hash;
+        let interfaces = chooses.then(|| Arc::new(Interfaces::of(self.fabric)));
+        Arc::new(Forwarding::with_interfaces(self.fabric, interfaces, up, rate))
+    }
 }
 
 /// Progress of a run, and the flag to stop it.

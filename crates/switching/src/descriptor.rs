@@ -103,6 +103,8 @@ pub struct Descriptor {
     pub split: fn(&SchemeSpec) -> Option<Split>,
     /// Bytes by which a tag lengthens packets between switches.
     pub tag_bytes: u32,
+    /// Whether its switches have routes to each interface of a host with several.
+    pub knows_interfaces: fn(&SchemeSpec) -> bool,
     /// The form of the frames' overlay.
     pub overlay: Overlay,
     /// The mode of the Linux switch that runs it, if any.
@@ -133,6 +135,7 @@ impl Descriptor {
         next_hops: None,
         split: |_| None,
         tag_bytes: 0,
+        knows_interfaces: |_| false,
         overlay: Overlay::Open,
         linux_mode: None,
         contradiction: |_| None,

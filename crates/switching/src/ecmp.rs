@@ -22,6 +22,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "RFC 2992",
     params: Config::PARAMS,
     next_hops: Some(Hops::EqualCost),
+    knows_interfaces: |_| true,
     // With a shared key, a switch divides only the hashes that earlier ones have left.
     split: |spec| (Config::of(&spec.params).hash_seed == HashSeed::PerSwitch).then_some(Split::Hashed),
     linux_mode: Some("ecmp"),

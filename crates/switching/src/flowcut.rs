@@ -40,6 +40,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    knows_interfaces: |_| true,
     ..Descriptor::PLAIN
 };
 

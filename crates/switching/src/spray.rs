@@ -21,6 +21,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     observes: "nothing",
     source: "Dixit et al., INFOCOM 2013",
     next_hops: Some(Hops::EqualCost),
+    knows_interfaces: |_| true,
     split: |_| Some(Split::Random),
     linux_mode: Some("spray"),
     ..Descriptor::PLAIN

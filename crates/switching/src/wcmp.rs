@@ -30,6 +30,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    knows_interfaces: |_| true,
     split: |_| Some(Split::ByCapacity),
     ..Descriptor::PLAIN
 };

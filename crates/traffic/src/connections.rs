@@ -96,12 +96,13 @@ impl Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lane::Lane;
     use weft_units::{FlowId, HostId, Time};
 
     fn flow(id: u32, src: u32, dst: u32) -> Flow {
         let (sport, dport) = (100 + id as u16, 5001);
         let (id, src, dst, bytes) = (FlowId(id), HostId(src), HostId(dst), 10 + u64::from(id));
-        Flow { id, src, dst, sport, dport, class: 0, dscp: 0, bytes, start: Time::ZERO }
+        Flow { id, src, dst, sport, dport, class: 0, dscp: 0, lane: Lane::Any, bytes, start: Time::ZERO }
     }
 
     #[test]

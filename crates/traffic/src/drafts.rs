@@ -6,6 +6,7 @@ use weft_units::{FlowId, HostId, Time};
 
 use crate::error::TrafficError;
 use crate::flow::Flow;
+use crate::lane::Lane;
 use crate::places::Places;
 use crate::ports::Ports;
 
@@ -18,6 +19,7 @@ pub(crate) struct Draft {
     pub(crate) class: u16,
     pub(crate) dscp: u8,
     pub(crate) ports: Option<(u16, u16)>,
+    pub(crate) lane: Lane,
     /// The range of its source port, if that marks it as an elephant.
     pub(crate) marked: Option<(u16, u16)>,
 }
@@ -50,8 +52,8 @@ pub(crate) fn flows(
                 Ports::within(first, last, *count - 1)
             }
         });
-        let Draft { start, src, dst, bytes, class, dscp, .. } = *draft;
-        Flow { id: FlowId(id as u32), src, dst, sport, dport, class, dscp, bytes, start }
+        let Draft { start, src, dst, bytes, class, dscp, lane, .. } = *draft;
+        Flow { id: FlowId(id as u32), src, dst, sport, dport, class, dscp, lane, bytes, start }
     });
     let flows: Vec<Flow> = numbered.collect();
     if drafts.iter().any(|draft| draft.ports.is_some()) {

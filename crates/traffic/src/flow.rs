@@ -2,6 +2,8 @@
 
 use weft_units::{FlowId, HostId, Time};
 
+use crate::lane::Lane;
+
 /// Maximum number of flows of a run: they take 2 GB.
 pub const MAX_FLOWS: u64 = 50_000_000;
 
@@ -25,6 +27,8 @@ pub struct Flow {
     pub class: u16,
     /// The DSCP of all its packets, both ways (RFC 2474): 0 to [`MAX_DSCP`].
     pub dscp: u8,
+    /// The interfaces that it prefers.
+    pub lane: Lane,
     /// Bytes that the application sends.
     pub bytes: u64,
     /// When the application opens the connection; if the flow waits for others, the earliest time.

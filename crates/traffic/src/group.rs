@@ -4,6 +4,7 @@ use weft_units::Duration;
 
 use crate::arrivals::Arrivals;
 use crate::collective::Collective;
+use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::load_of::LoadOf;
 use crate::pairs::Pairs;
@@ -21,6 +22,8 @@ pub struct Group {
     /// The first and the last source port of flows above the elephant threshold; `None` to treat them like
     /// all flows.
     pub elephant_ports: Option<(u16, u16)>,
+    /// The interfaces of its flows.
+    pub lane: Lane,
     /// The flows.
     pub flows: Flows,
 }

@@ -2,6 +2,7 @@
 
 use weft_units::{HostId, Time};
 
+use crate::lane::Lane;
 use crate::places::Places;
 
 /// A flow given in a scenario or a trace.
@@ -21,6 +22,8 @@ pub struct ListedFlow {
     pub dscp: Option<u8>,
     /// Source and destination port; assigned if `None`.
     pub ports: Option<(u16, u16)>,
+    /// Its interfaces; the group's if it prefers none.
+    pub lane: Lane,
 }
 
 impl ListedFlow {

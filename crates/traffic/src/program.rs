@@ -3,6 +3,7 @@
 use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
+use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::parts::Series;
 use crate::places::Places;
@@ -183,6 +184,7 @@ impl Program {
             class: None,
             dscp: None,
             ports: None,
+            lane: Lane::Any,
         });
         Node::Flow(self.flows.len() as u32 - 1)
     }

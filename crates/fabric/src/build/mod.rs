@@ -19,5 +19,5 @@ pub use mesh::mesh;
 pub use rails::{RailLinks, Rails, rails};
 pub use ring::ring;
 pub use scale_up::{SCALE_UP_DELAY, SCALE_UP_RATE, scale_up_link};
-pub use spine_leaf::{oversubscribed_rate, spine_leaf};
+pub use spine_leaf::{oversubscribed_rate, spine_leaf, spine_leaf_with_tors};
 pub use three_layer::{ThreeLayer, three_layer};

@@ -66,6 +66,7 @@ pub(crate) struct FabricSettings {
     scale_up: Option<At<u32>>,
     scale_up_link: LinkSpec,
     rails: Option<At<u32>>,
+    tors: Option<At<u32>>,
     planes: u32,
 }
 
@@ -131,6 +132,7 @@ impl FabricSettings {
             scale_up: section.get("scale_up"),
             scale_up_link,
             rails: section.get("rails"),
+            tors: section.get("tors"),
             planes: section.get("planes").map_or(1, |at| at.value),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
@@ -298,7 +300,8 @@ impl FabricSettings {
         match (shape, counts.as_slice()) {
             ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
             ("spine-leaf", &[spines, leaves, hosts]) => {
-                build::spine_leaf(spines, leaves, hosts, &host, &uplink(hosts, spines)?)
+                let tors = self.tors.map_or(1, |at| at.value);
+                build::spine_leaf_with_tors(spines, leaves, hosts, tors, &host, &uplink(hosts, spines)?)
             }
             ("three-layer", &[pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor]) => {
                 let counts = ThreeLayer { pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor };
@@ -340,6 +343,7 @@ impl FabricSettings {
             FabricError::UnevenRails { rails, .. } => {
                 self.rails.map(|at| at.span).or_else(|| of_count(u64::from(*rails)))
             }
+            FabricError::UnevenTors { .. } => self.tors.map(|at| at.span),
             FabricError::TooFew { given, .. } => of_count(u64::from(*given)),
             FabricError::TooMany { .. } | FabricError::TooManyPorts { .. } => {
                 counts.iter().max_by_key(|count| count.value).map(|count| count.span)

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use weft_traffic::{Flows, ListedFlow, Node, Point, Program};
+use weft_traffic::{Flows, Lane, ListedFlow, Node, Point, Program};
 use weft_units::{Bytes, Duration, Time};
 
 use super::Resolver;
+use super::interfaces::{PAIR, lane};
 use super::optional::{DSCP, PORT, dscp, port};
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
@@ -24,6 +25,7 @@ pub(crate) const FLOW_KEYS: &[Key] = &[
     key("dscp", DSCP, "that of the group", "DSCP of its packets"),
     key("sport", PORT, "", "TCP source port; assigned if not given"),
     key("dport", PORT, "", "TCP destination port; assigned if not given"),
+    key("interfaces", PAIR, "that of the group", "numbers of its interfaces at source and destination"),
     key("id", Kind::Text, "", "name by which other flows of the list wait for this one"),
     key("after_received", Kind::Texts, "", "flows that must be received before this one starts"),
     key("after_acknowledged", Kind::Texts, "", "flows that must be acknowledged before this one starts"),
@@ -45,6 +47,7 @@ struct Listed {
     class: Option<String>,
     dscp: Option<u8>,
     ports: Option<(u16, u16)>,
+    lane: Lane,
     id: Option<At<String>>,
     /// The flows that it waits for.
     after: Vec<(At<String>, Point)>,
@@ -161,6 +164,7 @@ impl Listed {
             class: section.get("class").map(|class| class.value),
             dscp: dscp?,
             ports: sport.zip(dport),
+            lane: lane(section)?,
             id: section.get("id"),
             after,
             delay: section.value(FLOW_KEYS, "delay")?,
@@ -177,6 +181,7 @@ impl Listed {
             class: self.class.clone(),
             dscp: self.dscp,
             ports: self.ports,
+            lane: self.lane,
         })
     }
 }

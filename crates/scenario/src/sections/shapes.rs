@@ -44,7 +44,11 @@ pub(crate) const SHAPES: &[Shape] = &[
             count("leaves", "leaf switches"),
             count("hosts_per_leaf", "hosts per leaf"),
         ],
-        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+        extra: &[
+            key("tors", Kind::Count(1), "1", "leaves per host, with a link to each (dual ToR: 2)"),
+            FABRIC_RATE,
+            OVERSUBSCRIPTION,
+        ],
     },
     Shape {
         name: "three-layer",

@@ -1,10 +1,11 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
-use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Reuse, TrafficError};
+use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, TrafficError};
 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
 use super::flow_list::{FLOW_KEYS, FlowList};
+use super::interfaces::{PAIR, lane};
 use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, TraceSettings};
 use super::{Resolver, sizes};
@@ -17,6 +18,12 @@ use crate::source::Span;
 pub(crate) const COMMON_KEYS: &[Key] = &[
     key("class", Kind::Text, "by size", "class name in reports"),
     key("dscp", DSCP, "0", "DSCP of the packets; selects the queue of a port with several"),
+    key(
+        "interfaces",
+        PAIR,
+        "",
+        "numbers of the interfaces at source and destination, with transport.interfaces = \"listed\"",
+    ),
     key(
         "elephant_ports",
         Kind::Pair(&PORT),
@@ -53,6 +60,7 @@ pub(crate) struct GroupSettings {
     class: Option<String>,
     dscp: u8,
     elephant_ports: Option<At<(u16, u16)>>,
+    lane: Lane,
     source: Source,
     /// Positions of these keys, for error messages.
     pairs_span: Option<Span>,
@@ -108,7 +116,7 @@ impl GroupSettings {
                 );
             }
         }
-        let (dscp, elephant_ports) = (dscp(section), elephant_ports(section));
+        let (dscp, elephant_ports, lane) = (dscp(section), elephant_ports(section), lane(section));
         let source = match given.first() {
             Some(&"flow_list") => Source::Listed(FlowList::decode(section)?),
             Some(&"collective") => {
@@ -129,6 +137,7 @@ impl GroupSettings {
             class: class.map(|class| class.value),
             dscp: dscp?.unwrap_or_default(),
             elephant_ports: elephant_ports?,
+            lane: lane?,
             source,
             pairs_span: span("pairs"),
             intensity_span: span("load").or(span("flows_per_second")),
@@ -190,7 +199,8 @@ impl GroupSettings {
             Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
-        let group = Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows };
+        let group =
+            Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, lane: self.lane, flows };
         Some((group, beside))
     }
 

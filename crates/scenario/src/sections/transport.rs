@@ -4,7 +4,7 @@
 use serde_json::json;
 use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
-use weft_traffic::{Flow, Traffic};
+use weft_traffic::{Flow, InterfaceRule, Traffic};
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, ControllerInfo, FirstWindow, FixedTimeout, PROTOCOLS, Protocol};
 use weft_units::{Bytes, Given, ParamInfo, ParamValue, plural};
@@ -15,6 +15,7 @@ use crate::longest_path::longest;
 use crate::nearest::{list, nearest};
 use crate::section::Section;
 use crate::sections::congestion::Control;
+use crate::sections::interfaces::RULE;
 use crate::source::Span;
 use crate::synonym::key_synonym;
 use crate::tree::Entry;
@@ -42,12 +43,15 @@ pub struct Transport {
     pub profile: String,
     /// The protocol with every parameter.
     pub protocol: Protocol,
+    /// How flows choose interfaces.
+    pub interfaces: InterfaceRule,
 }
 
 impl Transport {
     /// Reads `[transport]`, which may name one of these congestion controllers of modules.
     pub(crate) fn decode(section: &Section<'_>, controllers: &[&'static ControllerInfo]) -> Option<Self> {
         let name = section.choice(&PROTOCOL)?;
+        let interfaces = section.value(&[RULE], RULE.name)?;
         if let Some(entry) = section.table.entry(PROFILE.name).filter(|_| name != "tcp") {
             let message =
                 format!("`transport.profile` is a profile of TCP, and `transport.protocol` is \"{name}\"");
@@ -67,7 +71,7 @@ impl Transport {
         };
         let protocol = read(section, &source, protocol, &control.ignored(controllers));
         let protocol = protocol.filter(|_| !matches!(control, Control::Unknown))?;
-        Some(Self { profile: profile.to_owned(), protocol })
+        Some(Self { profile: profile.to_owned(), protocol, interfaces })
     }
 
     /// Computes the parameters that depend on the fabric and were not given.
@@ -205,7 +209,8 @@ fn read(section: &Section<'_>, source: &str, mut protocol: Protocol, ignored: &[
     let custom = protocol.controller();
     all.extend(custom.iter().flat_map(|info| info.params).map(|param| (param, param.default.into())));
     let (mut given, mut good) = (Given::new(), true);
-    let is_parameter = |key: &str| ![PROFILE.name, PROTOCOL.name].contains(&key) && !ignored.contains(&key);
+    let is_parameter =
+        |key: &str| ![PROFILE.name, PROTOCOL.name, RULE.name].contains(&key) && !ignored.contains(&key);
     for entry in section.table.0.iter().filter(|entry| is_parameter(&entry.key)) {
         let Some((param, value)) = all.iter().find(|(param, _)| param.name == entry.key) else {
             good = false;
@@ -237,8 +242,8 @@ fn unknown(section: &Section<'_>, entry: &Entry, name: &str, all: &[(&ParamInfo,
     let problem = Problem::at(entry.span, format!("unknown key `{key}` in [transport]"));
     let names = || all.iter().map(|(param, _)| param.name);
     let has_it = |other: &Protocol| other.parameters().iter().any(|(param, _)| param.name == key);
-    let nearest =
-        key_synonym("transport", key).or_else(|| nearest(key, names().chain([PROTOCOL.name, PROFILE.name])));
+    let nearest = key_synonym("transport", key)
+        .or_else(|| nearest(key, names().chain([PROTOCOL.name, PROFILE.name, RULE.name])));
     section.problems.add(match (Protocol::all().into_iter().find(has_it), nearest) {
         (Some(owner), _) => {
             problem.label(format!("not a parameter of \"{name}\"; protocol = \"{}\" has it", owner.name()))

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use weft_fabric::EqualCost;
 use weft_scenario::LinkChange;
-use weft_switching::Forwarding;
 use weft_units::{Duration, LinkId, Time};
 
 use super::Conductor;
@@ -94,7 +93,7 @@ impl Conductor<'_> {
     pub(super) fn reroute<H: Hosts>(&self, partitions: &PartitionSet<'_, H>) {
         let is_up = |id: LinkId| partitions.sender_of(id).net.is_up(id);
         let rate = |id: LinkId| partitions.sender_of(id).net.rate(id);
-        let routes = Arc::new(Forwarding::with_rates(self.setup.fabric, is_up, rate));
+        let routes = self.setup.routes_over(is_up, rate);
         for mut part in partitions.parts() {
             part.reroute(&routes, &partitions.world);
         }

@@ -7,6 +7,7 @@
 //! carries, and lives from its first packet until the engine says that the flow is over.
 
 mod alarms;
+mod chosen;
 mod context;
 mod empty_path;
 mod ends;
@@ -23,6 +24,7 @@ mod pacer;
 mod pacers;
 mod path_choice;
 mod places;
+mod preference;
 mod progress;
 mod protocol;
 mod queued;
@@ -44,6 +46,7 @@ use weft_units::Time;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
+pub use chosen::Chosen;
 pub use context::Ctx;
 pub use host_queue::HostQueue;
 pub use hosts::Hosts;

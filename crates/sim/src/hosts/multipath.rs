@@ -43,8 +43,8 @@ impl Multipath {
         Self { config, taken }
     }
 
-    /// The addresses of a subflow, if hosts use several.
-    fn addresses(&self, source: u8, destination: u8) -> Option<[u8; 2]> {
+    /// The links of a subflow, if hosts use several.
+    fn links(&self, source: u8, destination: u8) -> Option<[u8; 2]> {
         (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([source, destination])
     }
 
@@ -74,8 +74,8 @@ impl Protocol for Multipath {
         template(flow, side)
     }
 
-    fn first_addresses(&self) -> Option<[u8; 2]> {
-        self.addresses(0, 0)
+    fn first_links(&self) -> Option<[u8; 2]> {
+        self.links(0, 0)
     }
 
     fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Connection, Vec<u32>) {
@@ -100,7 +100,7 @@ impl Protocol for Multipath {
     }
 
     fn write(&self, net: &mut Network<'_>, subflow: &mut Subflow, owner: u32, packet: &Packet) -> PacketId {
-        let address = subflow.addresses.map_or(0, |[_, destination]| destination);
+        let address = subflow.addresses.destination_link();
         let (owner, way) = subflow.follow(&packet.segment, owner);
         let metadata = Metadata { options: packet.options, address, way, telemetry: None };
         net.packets.packet_of(net.now, &subflow.template, owner, &packet.segment, metadata)
@@ -190,8 +190,8 @@ impl Transmission for Multipath {
         let Some(number) = end.machine.accept(&shell.protocol.config, address, random) else {
             return usize::MAX >> 1;
         };
-        let addresses = shell.protocol.addresses(0, address);
-        let subflow = shell.subflow(name, &Flow { sport: header.sport, ..*flow }, 1, addresses, cx);
+        let links = shell.protocol.links(0, address);
+        let subflow = shell.subflow(name, &Flow { sport: header.sport, ..*flow }, 1, links, cx);
         if let Some(end) = shell.ends.at(place) {
             match end.subflows.get_mut(number) {
                 Some(known) => *known = subflow,
@@ -256,8 +256,8 @@ impl Shell<Multipath> {
         let Some(NewSubflow { subflow: number, local, remote }) = opened else { return false };
         // If all ports are taken, two subflows share one, and switches cannot distinguish them.
         let sport = self.protocol.port(flow, number).unwrap_or(flow.sport);
-        let (name, addresses) = (number as u8, self.protocol.addresses(local, remote));
-        let subflow = self.subflow(name, &Flow { sport, ..*flow }, 0, addresses, cx);
+        let (name, links) = (number as u8, self.protocol.links(local, remote));
+        let subflow = self.subflow(name, &Flow { sport, ..*flow }, 0, links, cx);
         if let Some(end) = self.ends.at(place) {
             end.subflows.push(subflow);
         }

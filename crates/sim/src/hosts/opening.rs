@@ -10,24 +10,26 @@ use super::messages::Piece;
 use super::places::Place;
 use super::protocol::{End, Opening};
 use super::shell::{Shell, Transmission, line};
-use super::subflow::Subflow;
+use super::subflow::{Addresses, Subflow};
 use crate::delays::{Delays, Last};
 use crate::journal::FlowNumber;
 
 impl<P: Transmission> Shell<P> {
-    /// One side of a subflow of `flow`, whose source port is the subflow's.
+    /// One side of a subflow of `flow`, whose source port is the subflow's; it runs between these `links`, if they are given.
     pub fn subflow(
         &mut self,
         name: u8,
         flow: &Flow,
         side: usize,
-        addresses: Option<[u8; 2]>,
+        links: Option<[u8; 2]>,
         cx: &Ctx<'_, '_>,
     ) -> Subflow {
-        let nic = cx.nics.nic(cx.net, flow, side, addresses.map(|both| both[side]));
+        let addresses = links.map_or_else(|| self.preferred(name, flow, side, cx), Addresses::Links);
+        let mut template = self.protocol.template(flow, side);
+        let nic = cx.nics.attach(cx.net, flow, side, addresses, &mut template);
         let mut subflow = Subflow {
             name,
-            template: self.protocol.template(flow, side),
+            template,
             nic,
             line: 0,
             addresses,
@@ -47,8 +49,9 @@ impl<P: Transmission> Shell<P> {
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
         let is_within = world.is_within(flow);
-        let subflow = self.subflow(0, flow, side, self.protocol.first_addresses(), cx);
-        let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic };
+        let subflow = self.subflow(0, flow, side, self.protocol.first_links(), cx);
+        let to = subflow.template.destination().unwrap_or(flow.dst);
+        let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic, to };
         let (machine, state) = self.protocol.open(&opening, cx);
         let reports = side == 1 || !P::HAS_HANDSHAKE || world.waiting.awaits(number, Point::Acknowledged);
         if is_shared && side == 1 {

@@ -3,7 +3,7 @@
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
 use weft_transport::{Arrival, Machine, Segment};
-use weft_units::Time;
+use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
 use super::context::Ctx;
@@ -52,6 +52,8 @@ pub struct Opening<'r> {
     pub is_within: bool,
     /// The link on which it sends.
     pub nic: u32,
+    /// The address to which it sends.
+    pub to: HostId,
 }
 
 /// An end that is there. Whole cache lines, those first that every event needs.
@@ -137,8 +139,8 @@ pub trait Protocol: Send + Sized {
         Header { kind: Kind::Other, ..template(flow, side) }
     }
 
-    /// The numbers of the addresses of the first subflow at its source and its destination, if hosts use several.
-    fn first_addresses(&self) -> Option<[u8; 2]> {
+    /// The numbers of the links of the first subflow at its source and its destination, if hosts use several.
+    fn first_links(&self) -> Option<[u8; 2]> {
         None
     }
 

@@ -4,7 +4,7 @@ use weft_switching::{Header, Kind};
 use weft_traffic::Flow;
 use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Path, Receiver, Sender};
 use weft_transport::{OneWay, Packet, ProtocolConfig as _, Segment};
-use weft_units::{Bytes, Time};
+use weft_units::{Bytes, HostId, Time};
 
 use super::context::Ctx;
 use super::empty_path::EmptyPath;
@@ -56,12 +56,13 @@ impl Roce {
         ACK_BYTES + self.config.telemetry_bytes() as u16
     }
 
-    /// The path of a flow, as far as its sender needs to know it.
-    fn path(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_>) -> Path {
+    /// The path to an address, as far as its sender needs to know it.
+    fn path(&self, flow: &Flow, to: HostId, nic: u32, cx: &Ctx<'_, '_>) -> Path {
         let sets_window =
             self.config.window == Bytes(0) && self.config.loss_recovery == LossRecovery::SelectiveRepeat;
         let EmptyPath { round_trip, switches } = if sets_window || self.config.needs_path() {
-            EmptyPath::of(cx, flow, nic, self.ack_bytes().into())
+            let packet = cx.world.framing_of(flow).full_packet();
+            EmptyPath::of(cx, to, nic, [packet, self.ack_bytes().into()])
         } else {
             EmptyPath::default()
         };
@@ -117,12 +118,10 @@ impl Protocol for Roce {
         if opening.owner.side == 1 {
             return (OneWay::Destination(Receiver::default(), None), ());
         }
-        let Opening { flow, bytes, nic, is_within, .. } = *opening;
-        let path = self.path(flow, nic, cx);
-        (
-            OneWay::Source(Sender::new(self.config(is_within), bytes, self.window(&path), &path, cx.net.now)),
-            (),
-        )
+        let Opening { flow, bytes, nic, to, is_within, .. } = *opening;
+        let path = self.path(flow, to, nic, cx);
+        let window = self.window(&path);
+        (OneWay::Source(Sender::new(self.config(is_within), bytes, window, &path, cx.net.now)), ())
     }
 
     fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {

@@ -5,6 +5,7 @@ use weft_traffic::Flow;
 use weft_transport::Machine;
 use weft_units::Time;
 
+use super::chosen::OpenFlows;
 use super::context::Ctx;
 use super::ends::Ends;
 use super::flow_end::FlowEnd;
@@ -34,6 +35,8 @@ pub struct Shell<P: Protocol> {
     pub pacers: Pacers,
     /// The flows on shared connections.
     pub messages: Messages,
+    /// The open flows that choose interfaces by load.
+    pub open_flows: OpenFlows,
     /// The packet that is read or written.
     pub packet: PacketOf<P>,
 }
@@ -74,6 +77,7 @@ impl<P: Protocol> Shell<P> {
             ends: Ends::default(),
             pacers: Pacers::default(),
             messages: Messages::new(P::COUNTS_PACKETS),
+            open_flows: OpenFlows::default(),
             packet: PacketOf::<P>::default(),
         }
     }
@@ -248,6 +252,9 @@ impl<P: Transmission> Hosts for Shell<P> {
         }
         let Some((end, place)) = self.ends.remove(FlowEnd { flow, side }, net, world) else { return shared };
         self.protocol.left(&end, place, &mut self.queue, world);
+        if side == 0 && world.chosen.is_used() {
+            self.close_chosen(end.subflows.as_ref(), &world.flows[end.flow as usize], net);
+        }
         if last.is_some() {
             return shared;
         }
@@ -281,7 +288,7 @@ impl<P: Transmission> Hosts for Shell<P> {
             for subflow in end.subflows.as_mut() {
                 let sport = if side == 0 { subflow.template.sport } else { subflow.template.dport };
                 let flow = Flow { sport, ..cx.world.flows[flow as usize] };
-                subflow.nic = cx.nics.nic(cx.net, &flow, side, subflow.addresses.map(|both| both[side]));
+                subflow.nic = cx.nics.attach(cx.net, &flow, side, subflow.addresses, &mut subflow.template);
                 let line = line::<P>(queue, pacers, side, subflow, cx.net);
                 if !P::PACES && end.is_waiting {
                     queue.change(place, subflow.line, line, cx.net);

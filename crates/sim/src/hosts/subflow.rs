@@ -8,6 +8,27 @@ use crate::delays::Last;
 use crate::network::Network;
 use crate::packet::{Content, PacketId, WATCHED, Way};
 
+/// The addresses of a subflow at its source and its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addresses {
+    /// Those of the hosts.
+    Hosts,
+    /// Those of the links of these numbers, from which packets leave; routes lead to the hosts.
+    Links([u8; 2]),
+    /// Those of the interfaces of these numbers or, while these do not work, of others.
+    Preferred([u8; 2]),
+}
+
+impl Addresses {
+    /// The number of the link at the destination, 0 without numbers of links.
+    pub const fn destination_link(self) -> u8 {
+        match self {
+            Self::Links([_, destination]) => destination,
+            Self::Hosts | Self::Preferred(_) => 0,
+        }
+    }
+}
+
 /// One side of a subflow; most protocols have one for each flow.
 pub struct Subflow {
     /// The source's number of it, which its packets carry.
@@ -18,8 +39,8 @@ pub struct Subflow {
     pub nic: u32,
     /// The number of that link's line or pacer.
     pub line: u32,
-    /// The numbers of its addresses at the source and at the destination, if hosts use several.
-    pub addresses: Option<[u8; 2]>,
+    /// Its addresses.
+    pub addresses: Addresses,
     /// Whether to follow the next data packet, to see its path.
     pub follows: bool,
     /// How many packets have been followed.

@@ -4,6 +4,7 @@ use weft_traffic::{Connections, Flow, Parts};
 use weft_transport::{Framing, Protocol};
 use weft_units::{HostId, NodeId};
 
+use super::chosen::Chosen;
 use super::places::Places;
 use crate::network::Network;
 use crate::waiting::Waiting;
@@ -33,6 +34,8 @@ pub struct World<'a> {
     pub connections: &'a Connections,
     /// The flows in parts.
     pub parts: &'a Parts,
+    /// The interfaces that sources have chosen by their load.
+    pub chosen: Chosen,
 }
 
 impl World<'_> {

@@ -138,11 +138,12 @@ mod tests {
 
     use super::*;
     use weft_fabric::{FabricBuilder, LinkSpec, build};
+    use weft_traffic::Lane;
     use weft_units::{FlowId, HostId, Time};
 
     fn flow(src: u32, dst: u32, bytes: u64) -> Flow {
         let (id, src, dst, start) = (FlowId(0), HostId(src), HostId(dst), Time::ZERO);
-        Flow { id, src, dst, sport: 1, dport: 2, class: 0, dscp: 0, bytes, start }
+        Flow { id, src, dst, sport: 1, dport: 2, class: 0, dscp: 0, lane: Lane::Any, bytes, start }
     }
 
     fn link(rate_mbps: u64) -> LinkSpec {

@@ -11,12 +11,13 @@ mod serving;
 mod telemetry;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use weft_fabric::Fabric;
-use weft_switching::Header;
+use weft_fabric::{Fabric, Interfaces};
+use weft_switching::{Header, Mac};
 use weft_traffic::Point;
 use weft_transport::Segment;
-use weft_units::{LinkId, NodeId, PortId, Rate, Time};
+use weft_units::{HostId, LinkId, NodeId, PortId, Rate, Time};
 
 use crate::division::Division;
 use crate::event_queue::EventQueue;
@@ -112,6 +113,8 @@ pub struct Network<'a> {
     prefetches: bool,
     /// The events of frames, if the run is traced.
     pub trace: Option<Box<Trace>>,
+    /// The interfaces of hosts that have addresses of their own.
+    pub interfaces: Option<Arc<Interfaces>>,
 }
 
 impl<'a> Network<'a> {
@@ -216,6 +219,7 @@ impl<'a> Network<'a> {
             to_part,
             prefetches: lines.len() > 256,
             trace: None,
+            interfaces: None,
         }
     }
 
@@ -262,7 +266,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// A packet, for the trace.
+    /// A packet, for the trace, with the addresses of hosts.
     pub fn seen(&self, packet: PacketId) -> Seen {
         let owner = self.subflow_of(packet);
         let segment = owner.map(|_| {
@@ -271,7 +275,23 @@ impl<'a> Network<'a> {
             (segment, self.packets.options(packet))
         });
         let (flow, subflow) = (owner.map(|owner| owner.flow), owner.map_or(0, |owner| owner.subflow));
-        Seen { header: self.packets.get(packet).header, flow, subflow, segment }
+        let mut header = self.packets.get(packet).header;
+        if self.interfaces.is_some() {
+            (header.src, header.dst) = (self.station(header.src), self.station(header.dst));
+        }
+        Seen { header, flow, subflow, segment }
+    }
+
+    /// The address of the host to which that of an interface belongs; any other address as it is.
+    fn station(&self, address: Mac) -> Mac {
+        let owner = |number| self.interfaces.as_ref()?.host_of(HostId(number));
+        address.host().and_then(owner).map_or(address, |host| Mac::of_host(host.0))
+    }
+
+    /// Whether an interface of `host` has this address.
+    #[cold]
+    pub fn is_of(&self, address: Mac, host: HostId) -> bool {
+        self.interfaces.is_some() && self.station(address) == Mac::of_host(host.0)
     }
 
     /// Adds news of `node` to the journal.

@@ -101,6 +101,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             world.framing.full_packet(),
             world.has_rounds,
         );
+        net.interfaces = routes.interfaces().cloned();
         let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
         let switches = Switches::new(builder, &nodes, world.seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
@@ -218,7 +219,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if to.endpoint().is_none() {
             return self.deliver_alone(HostId(host), packet, world);
         }
-        if to.header.dst.host().is_none_or(|dst| dst != host) {
+        if to.header.dst.host().is_none_or(|dst| dst != host) && !self.net.is_of(to.header.dst, HostId(host))
+        {
             let node = node_of(&self.net, HostId(host));
             return self.net.drop(node, packet, DropReason::NotForMe);
         }

@@ -20,7 +20,7 @@ impl<H: Hosts> Partition<'_, H> {
         if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
             return;
         }
-        let nic = self.nics.nic(&self.net, flow, 0, None);
+        let nic = self.nics.by_hash(&self.net, flow, 0);
         self.send_alone(nic, &resolver::request(question));
         let again = self.net.now + resolver::RETRY;
         self.net.schedule(nic, Timer::Ask(number), again, Order::Scheduled);

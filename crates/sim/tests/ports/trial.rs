@@ -10,7 +10,7 @@ use weft_sim::record::{MemoryRecorder, RunReport};
 use weft_switching::conweave::ConWeave;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, SchemeSpec, Switch};
-use weft_traffic::{Connections, Dependencies, Flow, Jobs, Parts};
+use weft_traffic::{Connections, Dependencies, Flow, InterfaceRule, Jobs, Lane, Parts};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, NodeId, PortId, Time};
 
@@ -126,7 +126,18 @@ impl<'a> Trial<'a> {
         let id = self.flows.len() as u32;
         let (src, dst, sport) = (HostId(src), HostId(dst), 1_000 + id as u16);
         let start = Time::ZERO;
-        self.flows.push(Flow { id: FlowId(id), src, dst, sport, dport: 80, class: 0, dscp, bytes, start });
+        self.flows.push(Flow {
+            id: FlowId(id),
+            src,
+            dst,
+            sport,
+            dport: 80,
+            class: 0,
+            dscp,
+            lane: Lane::Any,
+            bytes,
+            start,
+        });
         self
     }
 
@@ -142,6 +153,7 @@ impl<'a> Trial<'a> {
             parts: &Parts::default(),
             classes: 1,
             transport: &self.transport,
+            interfaces: InterfaceRule::Hash,
             seed: 1,
             warm: false,
             limit: Time::ZERO + self.limit,

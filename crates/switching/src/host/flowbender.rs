@@ -20,6 +20,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Kabbani et al., CoNEXT 2014",
     params: Scheme::PARAMS,
     needs: &[Need::NewHost],
+    knows_interfaces: OverHashing::knows_interfaces,
     ..Descriptor::AT_HOSTS
 };
 

@@ -1,6 +1,6 @@
 //! The parameter `over` of host schemes: the fabric scheme whose switches carry their packets.
 
-use weft_units::words;
+use weft_units::{Param, words};
 
 use crate::spec::SchemeSpec;
 use crate::split::Split;
@@ -22,6 +22,13 @@ words! {
         TagForward = "tag_forward",
         /// See [`crate::wcmp`].
         Wcmp = "wcmp",
+    }
+}
+
+impl OverHashing {
+    /// Whether the switches of this parameter of `spec` have routes to each interface of a host.
+    pub(crate) fn knows_interfaces(spec: &SchemeSpec) -> bool {
+        spec.params.get("over").and_then(Self::of) != Some(Self::TagForward)
     }
 }
 

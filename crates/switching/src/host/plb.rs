@@ -21,6 +21,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Qureshi et al., SIGCOMM 2022; Linux, tcp_plb.c",
     params: Scheme::PARAMS,
     needs: &[Need::NewHost],
+    knows_interfaces: OverHashing::knows_interfaces,
     ..Descriptor::AT_HOSTS
 };
 

@@ -15,6 +15,7 @@ use crate::error::TrafficError;
 use crate::flow::MAX_FLOWS;
 use crate::group::{Drawn, Flows, Group, Intensity};
 use crate::jobs::Job;
+use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::offer::Offer;
 use crate::placement::Ranks;
@@ -146,6 +147,7 @@ impl Making<'_> {
                 class,
                 dscp: flow.dscp.unwrap_or(group.dscp),
                 ports: flow.ports,
+                lane: flow.lane.or(group.lane),
                 marked: self.marks(group, flow.bytes),
             });
         }
@@ -219,6 +221,9 @@ impl Making<'_> {
             }
             if collective.relay == Relay::Pxn {
                 program = relayed(&program, &by);
+            }
+            if collective.channels > 1 {
+                program.flows.iter_mut().for_each(|flow| flow.lane = Lane::Channel(number as u8));
             }
             round.append(program);
             ends.push(round.flows.len() as u32);
@@ -309,8 +314,8 @@ impl Making<'_> {
                 let bytes = drawn.sizes.draw(&mut streams.sizes);
                 let class = self.class(group, None, bytes)?;
                 let marked = self.marks(group, bytes);
-                let dscp = group.dscp;
-                self.drafts.push(Draft { start, src, dst, bytes, class, dscp, ports: None, marked });
+                let (dscp, lane) = (group.dscp, group.lane);
+                self.drafts.push(Draft { start, src, dst, bytes, class, dscp, ports: None, lane, marked });
             }
         }
         if drawn.intensity.is_some() {

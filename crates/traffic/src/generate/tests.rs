@@ -34,7 +34,7 @@ fn run(groups: &[Group], places: &Places, seconds: u64, seed: u64) -> Result<Tra
 }
 
 fn group(flows: Flows) -> Group {
-    Group { class: None, dscp: 0, elephant_ports: None, flows }
+    Group { class: None, dscp: 0, elephant_ports: None, lane: Lane::Any, flows }
 }
 
 fn one(drawn: Drawn) -> Vec<Group> {
@@ -44,7 +44,7 @@ fn one(drawn: Drawn) -> Vec<Group> {
 /// A listed flow at the start.
 fn listed(src: u32, dst: u32, bytes: u64) -> ListedFlow {
     let (src, dst) = (HostId(src), HostId(dst));
-    ListedFlow { src, dst, bytes, start: Time::ZERO, class: None, dscp: None, ports: None }
+    ListedFlow { src, dst, bytes, start: Time::ZERO, class: None, dscp: None, ports: None, lane: Lane::Any }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use weft_units::Time;
 
 use super::value::{self, FindHost, Start};
 use crate::flow::MAX_DSCP;
+use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::words::short;
 
@@ -11,8 +12,20 @@ const STARTS: [(&str, Start); 3] =
     [("start", Start::Text), ("start_s", Start::Seconds), ("start_ps", Start::Picoseconds)];
 
 /// The names of all columns that are read.
-const COLUMNS: [&str; 10] =
-    ["src", "dst", "bytes", "start", "start_s", "start_ps", "class", "dscp", "sport", "dport"];
+const COLUMNS: [&str; 12] = [
+    "src",
+    "dst",
+    "bytes",
+    "start",
+    "start_s",
+    "start_ps",
+    "class",
+    "dscp",
+    "sport",
+    "dport",
+    "src_interface",
+    "dst_interface",
+];
 
 /// The column indices of a trace.
 #[derive(Debug)]
@@ -24,6 +37,7 @@ pub(super) struct Columns {
     pub(super) class: Option<usize>,
     pub(super) dscp: Option<usize>,
     pub(super) ports: Option<(usize, usize)>,
+    pub(super) interfaces: Option<(usize, usize)>,
 }
 
 impl Columns {
@@ -53,17 +67,17 @@ impl Columns {
         }
         let (name, kind) = starts.first().copied().unwrap_or(STARTS[0]);
         let start = (needed(name)?, kind, name);
-        let ports = match (place("sport"), place("dport")) {
-            (Some(sport), Some(dport)) => Some((sport, dport)),
-            (None, None) => None,
-            (Some(_), None) => {
-                return Err("there is a column `sport` but no `dport`; expected both or none".into());
-            }
-            (None, Some(_)) => {
-                return Err("there is a column `dport` but no `sport`; expected both or none".into());
-            }
+        let both = |src: &str, dst: &str| {
+            let (there, missing) = match (place(src), place(dst)) {
+                (Some(src), Some(dst)) => return Ok(Some((src, dst))),
+                (None, None) => return Ok(None),
+                (Some(_), None) => (src, dst),
+                (None, Some(_)) => (dst, src),
+            };
+            Err(format!("there is a column `{there}` but no `{missing}`; expected both or none"))
         };
-        Ok(Self { src, dst, bytes, start, class: place("class"), dscp: place("dscp"), ports })
+        let (ports, interfaces) = (both("sport", "dport")?, both("src_interface", "dst_interface")?);
+        Ok(Self { src, dst, bytes, start, class: place("class"), dscp: place("dscp"), ports, interfaces })
     }
 
     /// The flow of a row whose cells are given as text.
@@ -95,6 +109,21 @@ impl Columns {
             Some((sport, dport)) => Some((port(sport)?, port(dport)?)),
             None => None,
         };
-        Ok(ListedFlow { src, dst, bytes, start: Time::ZERO + start, class, dscp, ports })
+        let interface = |column| {
+            let text = cell(column);
+            text.parse::<u8>().map_err(|_| {
+                format!(
+                    "`{}` is not the number of an interface; expected a number from 0 to 255",
+                    short(text)
+                )
+            })
+        };
+        let lane = match self.interfaces {
+            Some((src, dst)) if !(cell(src).is_empty() && cell(dst).is_empty()) => {
+                Lane::Interfaces([interface(src)?, interface(dst)?])
+            }
+            _ => Lane::Any,
+        };
+        Ok(ListedFlow { src, dst, bytes, start: Time::ZERO + start, class, dscp, ports, lane })
     }
 }

@@ -7,6 +7,7 @@ use weft_units::{Time, plural};
 
 use super::value::{self, Start, whole_number};
 use super::{FindHost, Read, TraceError, without_mark};
+use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::words::{short, there_are};
 
@@ -97,6 +98,7 @@ impl<'a> Line<'a> {
             class: None,
             dscp: None,
             ports: None,
+            lane: Lane::Any,
         };
         Ok(Self { flow, group, port })
     }

@@ -34,6 +34,7 @@ mod tests {
     use weft_units::{HostId, Time};
 
     use super::*;
+    use crate::lane::Lane;
     use crate::listed::ListedFlow;
 
     #[test]
@@ -70,6 +71,7 @@ mod tests {
             class: class.map(str::to_owned),
             dscp: None,
             ports: None,
+            lane: Lane::Any,
         }
     }
 }

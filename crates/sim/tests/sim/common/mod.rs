@@ -26,7 +26,7 @@ use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{
     Blueprint, Descriptor, DropReason, Forwarding, ParamValue, SchemeSpec, registry, stream,
 };
-use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Parts, Point};
+use weft_traffic::{Connections, Dependencies, Flow, InterfaceRule, Jobs, Lane, Need, Node, Parts, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
@@ -183,6 +183,7 @@ impl<'a> Trial<'a> {
             dport: 80,
             class: id as u16,
             dscp: 0,
+            lane: Lane::Any,
             bytes,
             start: at(start),
         });
@@ -270,6 +271,7 @@ impl<'a> Trial<'a> {
             parts: &Parts::default(),
             classes: self.flows.len(),
             transport: &self.protocol,
+            interfaces: InterfaceRule::Hash,
             seed: self.seed,
             warm: false,
             limit: at(self.limit),

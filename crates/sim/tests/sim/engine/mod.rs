@@ -10,6 +10,7 @@ mod growth;
 mod healing;
 mod holding;
 mod hosts;
+mod interfaces;
 mod measures;
 mod multipath;
 mod overlay;

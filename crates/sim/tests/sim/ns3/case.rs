@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use weft_fabric::{Fabric, FabricBuilder, Limit, LinkSpec, Overhead, QueueSpec};
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Lane};
 use weft_units::{Duration, FlowId, HostId, Rate, Time};
 
 /// One row of `cases/runs.csv`.
@@ -123,6 +123,7 @@ fn read_flows(file: &str, fabric: &Fabric) -> Vec<Flow> {
             dport: number(dport) as u16,
             class: CLASSES.iter().position(|known| *known == class).unwrap() as u16,
             dscp: 0,
+            lane: Lane::Any,
             bytes: number(bytes),
             start: Time::from_ps(number(start)),
         }

@@ -1,7 +1,7 @@
 //! Workloads like those of `make_cases.py`, with any seed. The random draws differ from Python's.
 
 use weft_fabric::Fabric;
-use weft_traffic::{Flow, Sizes, published};
+use weft_traffic::{Flow, Lane, Sizes, published};
 use weft_units::{FlowId, HostId, Time};
 
 use crate::ns3::case::{CLASSES, Input, read_fabric};
@@ -143,6 +143,7 @@ fn number(drawn: Vec<Drawn>) -> Vec<Flow> {
             dport: 80,
             class: size_class(bytes),
             dscp: 0,
+            lane: Lane::Any,
             bytes,
             start,
         }

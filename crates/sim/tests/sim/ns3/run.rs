@@ -8,7 +8,7 @@ use weft_sim::probe::Probe;
 use weft_sim::record::MemoryRecorder;
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Connections, Dependencies, Jobs, Parts};
+use weft_traffic::{Connections, Dependencies, InterfaceRule, Jobs, Parts};
 use weft_transport::{Config, CongestionControl, ProtocolConfig as _};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
@@ -46,6 +46,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         parts: &Parts::default(),
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
+        interfaces: InterfaceRule::Hash,
         seed: input.seed,
         warm: false,
         limit: Time::ZERO + Duration::from_secs(1000),

@@ -97,9 +97,10 @@ impl Columns {
             (column, Start::Text, _) => (column, Use::TimeText),
             (column, Start::Seconds | Start::Picoseconds, _) => (column, Use::Time),
         };
-        let ports = self.ports.map(|(sport, dport)| [sport, dport]).into_iter().flatten();
+        let pairs = [self.ports, self.interfaces].into_iter().flatten();
+        let pairs = pairs.flat_map(|(src, dst)| [src, dst]);
         let names = [self.src, self.dst].into_iter().chain(self.class).map(|column| (column, Use::Name));
-        let counts = [self.bytes].into_iter().chain(self.dscp).chain(ports);
+        let counts = [self.bytes].into_iter().chain(self.dscp).chain(pairs);
         names.chain(counts.map(|column| (column, Use::Count))).chain([start]).collect()
     }
 }

@@ -1,0 +1,45 @@
+//! The interfaces that subflows prefer, and the open flows by which sources choose them.
+
+use weft_traffic::Flow;
+
+use super::context::Ctx;
+use super::protocol::Protocol;
+use super::shell::Shell;
+use super::subflow::{Addresses, Subflow};
+use crate::network::Network;
+
+impl<P: Protocol> Shell<P> {
+    /// The interfaces that a subflow prefers: the first one those of its flow, each further one the next in order of number. The
+    /// source of a flow that chooses by load does so now.
+    pub fn preferred(&mut self, name: u8, flow: &Flow, side: usize, cx: &Ctx<'_, '_>) -> Addresses {
+        let chosen = &cx.world.chosen;
+        let chooses = side == 0 && chosen.is_used();
+        let first = flow.lane.interfaces().or_else(|| {
+            if chooses && name == 0 {
+                let best = cx.nics.least_loaded(cx.net, flow, &self.open_flows);
+                best.into_iter().for_each(|both| chosen.set(flow.id.0, both));
+            }
+            chosen.get(flow.id.0)
+        });
+        let (Some(first), Some(all)) = (first, &cx.net.interfaces) else { return Addresses::Hosts };
+        let counts = [flow.src, flow.dst].map(|host| all.count(host).max(1));
+        let both = [0, 1].map(|end| ((u32::from(first[end]) + u32::from(name)) % counts[end]) as u8);
+        if chooses {
+            let [own, other] = all.addresses(flow.src, flow.dst, both);
+            self.open_flows.open(flow.src, own, other);
+        }
+        Addresses::Preferred(both)
+    }
+
+    /// The subflows of a source that chose by load have closed.
+    #[cold]
+    pub fn close_chosen(&mut self, subflows: &[Subflow], flow: &Flow, net: &Network<'_>) {
+        let Some(all) = &net.interfaces else { return };
+        for subflow in subflows {
+            if let Addresses::Preferred(both) = subflow.addresses {
+                let [own, other] = all.addresses(flow.src, flow.dst, both);
+                self.open_flows.close(flow.src, own, other);
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Hosts with several interfaces: the choice at both ends, by each rule, and failover.
+
+use weft_fabric::Fabric;
+use weft_sim::columns::FlowRecord;
+use weft_sim::engine::Progress;
+use weft_sim::record::MemoryRecorder;
+use weft_sim::run::run_with;
+
+use super::threads::said;
+use crate::common::{Outcome, parsed, plan};
+
+/// Four hosts, each with a link to both leaves of a pair; two pairs, two spines, all links alike.
+const DUAL_TOR: &str = r#"
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 4
+hosts_per_leaf = 2
+tors = 2
+rate = "1 Gbps"
+delay = "1 us"
+reaction = "1 ms"
+queue = "1 MB"
+"#;
+
+/// Eight hosts with an interface in each of two networks.
+const DUAL_PLANE: &str = r#"
+[fabric]
+kind = "dual-plane"
+leaves = 2
+servers_per_leaf = 4
+gpus = 1
+spines = 2
+rate = "1 Gbps"
+delay = "1 us"
+reaction = "1 ms"
+queue = "1 MB"
+"#;
+
+const PROTOCOLS: [&str; 4] = ["tcp", "udp", "roce", "uec"];
+
+/// A scenario with this rule.
+fn scenario(fabric: &str, protocol: &str, rule: &str, more: &str) -> String {
+    let rate = if protocol == "udp" { "rate = \"1 Gbps\"\n" } else { "" };
+    format!(
+        "{fabric}\n[transport]\nprotocol = \"{protocol}\"\ninterfaces = \"{rule}\"\n{rate}[scheme]\nname = \"ecmp\"\n\
+         [run]\nduration = \"1 s\"\nlimit = \"10 s\"\nwarm = true\n{more}"
+    )
+}
+
+/// The outcome of a scenario's first run.
+struct Ran {
+    outcome: Outcome,
+    fabric: Fabric,
+}
+
+impl Ran {
+    /// On so many threads.
+    fn on(threads: usize, text: &str) -> Self {
+        let plan = plan(&parsed(text), b"");
+        let mut kept = MemoryRecorder::default();
+        let report = run_with(&plan, threads, &Progress::default(), &mut kept).unwrap();
+        assert!(report.counters.is_conserved(), "{:?}", report.counters);
+        let recorded = kept.flows.iter().map(|record| record.flow.id).collect();
+        kept.flows.sort_by_key(|record| record.flow.id);
+        let outcome = Outcome { report, flows: kept.flows, recorded, samples: kept.samples };
+        Self { outcome, fabric: plan.fabric }
+    }
+
+    /// On one thread.
+    fn of(text: &str) -> Self {
+        Self::on(1, text)
+    }
+
+    /// The bytes on these links.
+    fn bytes<const N: usize>(&self, links: [&str; N]) -> [u64; N] {
+        links.map(|name| self.outcome.link(self.fabric.link_named(name).unwrap()).counters.wire_bytes)
+    }
+
+    /// Seconds that each flow took; all must have finished.
+    fn seconds(&self) -> Vec<f64> {
+        self.outcome.flows.iter().map(seconds).collect()
+    }
+}
+
+/// Two flows of 10 MB from `h0`, to these hosts, with what each has besides.
+fn two(dst: [&str; 2], more: [&str; 2]) -> String {
+    let [a, b] =
+        [0, 1].map(|at| format!("{{ src = \"h0\", dst = \"{}\", bytes = \"10 MB\"{} }}", dst[at], more[at]));
+    format!("[traffic]\nflow_list = [{a}, {b}]\n")
+}
+
+/// Seconds until the end of a flow, which must have finished.
+fn seconds(record: &FlowRecord) -> f64 {
+    let end = record.end.unwrap_or_else(|| panic!("not finished: {record:?}"));
+    (end - record.flow.start).ps() as f64 * 1e-12
+}
+
+/// Seconds in which 10 MB cross a link of 1 Gbps as full packets, without headers.
+const ALONE: f64 = 0.08;
+
+/// Each flow takes as long as one of 10 MB from `h0` without another one.
+fn as_fast_as_alone(ran: &Ran, fabric: &str, protocol: &str, dst: &str) {
+    let flow = format!("[traffic]\nflow_list = [{{ src = \"h0\", dst = \"{dst}\", bytes = \"10 MB\" }}]\n");
+    let alone = Ran::of(&scenario(fabric, protocol, "hash", &flow)).seconds()[0];
+    let times = ran.seconds();
+    let is_alike = |time: &f64| *time >= ALONE && (time / alone - 1.0).abs() < 0.01;
+    assert!(times.iter().all(is_alike), "{protocol}: {times:?}, alone {alone}");
+}
+
+#[test]
+fn two_flows_on_two_listed_interfaces_have_twice_the_rate_of_one() {
+    for protocol in PROTOCOLS {
+        let listed = |pairs: [&str; 2]| {
+            let pairs = pairs.map(|pair| format!(", interfaces = {pair}"));
+            let flows = two(["h2", "h2"], [&pairs[0], &pairs[1]]);
+            Ran::of(&scenario(DUAL_TOR, protocol, "listed", &flows))
+        };
+        let apart = listed(["[0, 1]", "[1, 0]"]);
+        as_fast_as_alone(&apart, DUAL_TOR, protocol, "h2");
+        // All bytes of the first flow leave on the first interface, and arrive on the second one.
+        let bytes = apart.bytes(["h0-l0", "h0-l1", "l2-h2", "l3-h2"]);
+        assert!(bytes.iter().all(|bytes| (10_000_000..11_000_000).contains(bytes)), "{protocol}: {bytes:?}");
+        let together = listed(["[0, 1]", "[0, 1]"]);
+        let last = together.seconds().into_iter().fold(0.0, f64::max);
+        assert!((2.0 * ALONE..2.2 * ALONE).contains(&last), "{protocol}: {last}");
+        assert_eq!(together.bytes(["h0-l1", "l2-h2", "h2-l2", "l1-h0"]), [0; 4], "{protocol}");
+    }
+}
+
+#[test]
+fn rails_are_the_channel_of_a_collective_and_the_number_of_other_sources() {
+    for protocol in ["tcp", "roce", "uec"] {
+        let channels = |count: u32| {
+            let collective = format!(
+                "[traffic]\ncollective = \"all-to-all\"\nranks = [\"h0\", \"h4\"]\nbytes = \"20 MB\"\nchannels = {count}\n"
+            );
+            Ran::of(&scenario(DUAL_PLANE, protocol, "rail", &collective))
+        };
+        let (one, two) = (channels(1), channels(2));
+        let last = |ran: &Ran| ran.seconds().into_iter().fold(0.0, f64::max);
+        let ratio = last(&one) / last(&two);
+        assert!(last(&one) > ALONE && (1.95..2.05).contains(&ratio), "{protocol}: {} {ratio}", last(&one));
+        // Plane 0 has the leaves l0 and l2. Data flows both ways, and answers.
+        let bytes = two.bytes(["h0-l0", "h0-l1", "h4-l2", "h4-l3", "l0-h0", "l1-h0"]);
+        assert!(bytes.iter().all(|bytes| (5_000_000..6_000_000).contains(bytes)), "{protocol}: {bytes:?}");
+    }
+    let flows = "[traffic]\nflow_list = [{ src = \"h0\", dst = \"h5\", bytes = \"1 MB\" }, \
+                 { src = \"h1\", dst = \"h4\", bytes = \"1 MB\" }]\n";
+    let ran = Ran::of(&scenario(DUAL_PLANE, "udp", "rail", flows));
+    assert_eq!(ran.bytes(["h0-l1", "l3-h5", "h1-l0", "l2-h4"]), [0; 4]);
+    let used = ran.bytes(["h0-l0", "l2-h5", "h1-l1", "l3-h4"]);
+    assert!(used.iter().all(|bytes| *bytes > 1_000_000), "{used:?}");
+}
+
+#[test]
+fn the_least_loaded_interfaces_have_the_fewest_open_flows() {
+    for (fabric, dst, links) in [(DUAL_TOR, "h2", ["l2-h2", "l3-h2"]), (DUAL_PLANE, "h4", ["l2-h4", "l3-h4"])]
+    {
+        for protocol in PROTOCOLS {
+            let of = |flows: &str| Ran::of(&scenario(fabric, protocol, "least-loaded", flows));
+            let both = of(&two([dst, dst], ["", ""]));
+            as_fast_as_alone(&both, fabric, protocol, dst);
+            // A flow that has closed does not count: the third one has the place of the second one.
+            let sizes = [(10, 0), (1, 1), (1, 40)].map(|(megabytes, start)| {
+                format!(
+                    "{{ src = \"h0\", dst = \"{dst}\", bytes = \"{megabytes} MB\", start = \"{start} ms\" }}"
+                )
+            });
+            let later = of(&format!("[traffic]\nflow_list = [{}]\n", sizes.join(", ")));
+            for ends in [["h0-l0", "h0-l1"], links] {
+                let mut bytes = later.bytes(ends);
+                bytes.sort_unstable();
+                let is_so = (2_000_000..2_300_000).contains(&bytes[0]) && bytes[1] > 10_000_000;
+                assert!(is_so, "{protocol}: {bytes:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn further_subflows_take_the_next_interfaces() {
+    let two = "mptcp = \"ndiffports\"\nsubflows = 2\n";
+    let text = scenario(
+        DUAL_PLANE,
+        "tcp",
+        "rail",
+        "[traffic]\nflow_list = [{ src = \"h1\", dst = \"h4\", bytes = \"10 MB\" }]\n",
+    );
+    let alone = Ran::of(&text).seconds()[0];
+    let ran = Ran::of(&text.replace("[scheme]", &format!("{two}[scheme]")));
+    let time = ran.seconds()[0];
+    assert!((ALONE / 2.0..0.62 * ALONE).contains(&time) && alone > ALONE, "{time} and {alone}");
+    assert!(ran.bytes(["h1-l0", "h1-l1", "l2-h4", "l3-h4"]).iter().all(|bytes| *bytes > 4_000_000));
+}
+
+#[test]
+fn flows_of_an_interface_that_is_down_share_another_one() {
+    for protocol in PROTOCOLS {
+        // Datagrams do not share the last link without losses.
+        let all = [("h0-l0", "h0-l0"), ("l0-h0", "h0-l0"), ("h2-l2", "l2-h2")];
+        for (failed, idle) in all.into_iter().take(if protocol == "udp" { 2 } else { 3 }) {
+            let fabric = DUAL_TOR.replace("queue", &format!("failed = [\"{failed}\"]\nqueue"));
+            let flows = two(["h2", "h2"], [", interfaces = [0, 0]", ", interfaces = [1, 1]"]);
+            let ran = Ran::of(&scenario(&fabric, protocol, "listed", &flows));
+            let last = ran.seconds().into_iter().fold(0.0, f64::max);
+            assert!((2.0 * ALONE..2.3 * ALONE).contains(&last), "{protocol} {failed}: {last}");
+            assert_eq!(ran.bytes([idle]), [0], "{protocol} {failed}");
+        }
+    }
+}
+
+#[test]
+fn flows_leave_an_interface_that_fails_and_come_back() {
+    // The link at the source, the link at the destination, the leaf of a plane at either end.
+    let cases = [
+        (DUAL_TOR, "h2", "h0-l0", ["h0-l0", "h0-l1"]),
+        (DUAL_TOR, "h2", "h2-l2", ["l2-h2", "l3-h2"]),
+        (DUAL_PLANE, "h4", "l0", ["h0-l0", "h0-l1"]),
+        (DUAL_PLANE, "h4", "l2", ["h0-l0", "h0-l1"]),
+    ];
+    for protocol in ["tcp", "roce", "uec"] {
+        for (fabric, dst, failed, [own, other]) in cases {
+            let flow = format!(
+                "[traffic]\ninterfaces = [0, 0]\nflow_list = [{{ src = \"h0\", dst = \"{dst}\", bytes = \"100 MB\" }}]\n"
+            );
+            let node = if failed.contains('-') { "" } else { "_node" };
+            let event =
+                |at: u32, what: &str| format!("[[event]]\nat = \"{at} ms\"\n{what}{node} = \"{failed}\"\n");
+            let ran =
+                |events: &str| Ran::of(&scenario(fabric, protocol, "listed", &format!("{flow}{events}")));
+            let undisturbed = ran("");
+            assert_eq!(undisturbed.bytes([other]), [0], "{protocol} {failed}");
+            let (down, again) = (event(100, "fail"), event(500, "heal"));
+            // Without repair, all but the first 100 ms is on the other interface; with it, 400 ms at most.
+            let left = ran(&down);
+            let of_100_ms = undisturbed.bytes([own])[0] as f64 * 0.1 / undisturbed.seconds()[0];
+            let [before, after] = left.bytes([own, other]).map(|bytes| bytes as f64 / of_100_ms);
+            assert!((0.95..1.05).contains(&before), "{protocol} {failed}: {before}");
+            assert!(before + after > undisturbed.seconds()[0] / 0.1 - 0.05, "{protocol} {failed}: {after}");
+            let back = ran(&format!("{down}{again}"));
+            let [before, meanwhile] = back.bytes([own, other]).map(|bytes| bytes as f64 / of_100_ms);
+            assert!(
+                before > 3.0 && (1.0..4.2).contains(&meanwhile),
+                "{protocol} {failed}: {before} {meanwhile}"
+            );
+            // A timeout of TCP takes 200 ms.
+            let times = [&undisturbed, &left, &back].map(|ran| ran.seconds()[0]);
+            assert!(times.iter().all(|time| *time < times[0] + 0.5), "{protocol} {failed}: {times:?}");
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_threads() {
+    let flows: String = (0..48)
+        .map(|at| {
+            let (src, dst, start) = (at % 8, (at * 5 + 3) % 8, at / 3);
+            let dst = if src == dst { (dst + 1) % 8 } else { dst };
+            format!("{{ src = \"h{src}\", dst = \"h{dst}\", bytes = \"300 kB\", start = \"{start} ms\" }}, ")
+        })
+        .collect();
+    let more = format!(
+        "[traffic]\nflow_list = [{flows}]\n[[event]]\nat = \"5 ms\"\nfail = \"h1-l0\"\n\
+         [[event]]\nat = \"9 ms\"\nfail_node = \"l3\"\n[[event]]\nat = \"20 ms\"\nheal_node = \"l3\"\n"
+    );
+    for protocol in PROTOCOLS {
+        for rule in ["rail", "least-loaded"] {
+            let on = |threads| said(Ran::on(threads, &scenario(DUAL_PLANE, protocol, rule, &more)).outcome);
+            let alone = on(1);
+            for threads in [2, 4] {
+                assert!(alone == on(threads), "{protocol}, {rule}, {threads} threads");
+            }
+        }
+    }
+}
