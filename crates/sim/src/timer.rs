@@ -15,6 +15,8 @@ pub enum Timer {
     Space(u32),
     /// The source of a flow in parts may send one part more.
     Part(u32),
+    /// Receivers may grant credit for the link of this turn of a host.
+    Credit(u32),
     /// The next flow starts.
     Start,
     /// The engine's notices are due.
@@ -27,6 +29,7 @@ const ASK: u32 = 1 << 29;
 const BEGIN: u32 = 1 << 28;
 const SPACE: u32 = 1 << 27;
 const PART: u32 = 1 << 26;
+const CREDIT: u32 = 1 << 25;
 
 impl From<Timer> for u32 {
     #[inline]
@@ -38,6 +41,7 @@ impl From<Timer> for u32 {
             Timer::Begin(flow) => BEGIN | flow,
             Timer::Space(line) => SPACE | line,
             Timer::Part(flow) => PART | flow,
+            Timer::Credit(turn) => CREDIT | turn,
             Timer::Start => 0,
             Timer::Notice => 1,
         }
@@ -54,6 +58,7 @@ impl From<u32> for Timer {
             id if id & BEGIN != 0 => Self::Begin(id & !BEGIN),
             id if id & SPACE != 0 => Self::Space(id & !SPACE),
             id if id & PART != 0 => Self::Part(id & !PART),
+            id if id & CREDIT != 0 => Self::Credit(id & !CREDIT),
             0 => Self::Start,
             _ => Self::Notice,
         }

@@ -41,6 +41,11 @@ impl Turns {
         self.links.iter().copied()
     }
 
+    /// The link of a turn, if there is one.
+    pub fn link(&self, number: u32) -> Option<u32> {
+        self.links.get(number as usize).copied()
+    }
+
     /// The number of the turn on a link. Those of a host follow each other.
     pub fn number(&self, link: u32) -> Option<u32> {
         self.links.binary_search(&link).ok().map(|number| number as u32)

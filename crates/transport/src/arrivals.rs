@@ -1,5 +1,6 @@
 //! [`Arrivals`]: which packets of a flow have arrived.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// The number of words within the set itself: at least the 64 packets after the first missing one.
@@ -87,6 +88,18 @@ impl Arrivals {
         self.whole * 64 + self.near[0].trailing_ones()
     }
 
+    /// How many numbers are in the set from `number` on, which is not below the first missing one.
+    pub fn count_from(&self, number: u32) -> u32 {
+        let far = self.far.iter().flat_map(|far| &far.0);
+        let words = (self.whole..).zip(self.near.iter().chain(far));
+        let bits = words.map(|(at, word)| match at.cmp(&(number / 64)) {
+            Ordering::Less => 0,
+            Ordering::Equal => (word >> (number % 64)).count_ones(),
+            Ordering::Greater => word.count_ones(),
+        });
+        bits.sum()
+    }
+
     /// Whether a number above the first missing one is there.
     pub fn has_gap(&self) -> bool {
         let [first, second] = self.near;
@@ -133,6 +146,8 @@ mod tests {
                 let missing = (0..).find(|number| !set.contains(number)).unwrap();
                 prop_assert_eq!(arrivals.first_missing(), missing);
                 prop_assert_eq!(arrivals.has_gap(), set.last().is_some_and(|last| *last > missing));
+                let from = number.max(missing);
+                prop_assert_eq!(arrivals.count_from(from) as usize, set.range(from..).count());
                 let last = (0..64_u32).filter(|back| number.checked_sub(*back).is_some_and(|at| set.contains(&at)));
                 prop_assert_eq!(arrivals.up_to(number), last.fold(0, |bits, back| bits | 1 << back));
                 prop_assert!((0..500).all(|number| arrivals.contains(number) == set.contains(&number)));

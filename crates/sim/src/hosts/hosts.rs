@@ -40,6 +40,9 @@ pub trait Hosts: Send {
     /// There is space for the sources in this line for an interface.
     fn serve_line(&mut self, line: u32, cx: &mut Ctx<'_, '_>);
 
+    /// Receivers may grant credit for the link of the turn with this number.
+    fn grant_credit(&mut self, number: u32, cx: &mut Ctx<'_, '_>);
+
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
     fn turn(&mut self, number: u32, cx: &mut Ctx<'_, '_>);
 

@@ -12,6 +12,8 @@ mod context;
 mod empty_path;
 mod ends;
 mod flow_end;
+mod granter;
+mod granting;
 mod host_queue;
 #[expect(clippy::module_inception, reason = "the interface of this folder")]
 mod hosts;
@@ -150,6 +152,7 @@ any! {
     fn prefetch(self: &Self, owner: u32, world: &World<'_>);
     fn timer(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_>) -> bool;
     fn serve_line(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_>);
+    fn grant_credit(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_>);
     fn turn(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_>);
     fn resume(self: &mut Self, nic: u32, cx: &mut Ctx<'_, '_>);
     fn follow(self: &mut Self, flow: FlowNumber, subflow: u8, world: &World<'_>);

@@ -67,7 +67,7 @@ pub struct End<P: Protocol> {
     pub flow: FlowNumber,
     /// Whether it is the destination.
     pub is_destination: bool,
-    /// Whether it waits for its interface.
+    /// Whether it waits for its interface or, at a destination, for its turn to grant credit.
     pub is_waiting: bool,
     /// Whether it is within a scale-up domain.
     pub is_within: bool,

@@ -51,6 +51,11 @@ impl Roce {
 }
 
 impl Roce {
+    /// Queue pairs with these parameters.
+    pub fn new(config: Config) -> Self {
+        Self { config }
+    }
+
     /// Bytes of the IP packet of an acknowledgement.
     fn ack_bytes(&self) -> u16 {
         ACK_BYTES + self.config.telemetry_bytes() as u16

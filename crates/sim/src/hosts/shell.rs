@@ -54,6 +54,9 @@ pub trait Transmission: Protocol {
         shell.serve_queued(line, cx);
     }
 
+    /// Receivers may grant credit for the link of the turn with this number.
+    fn grant_credit(_shell: &mut Shell<Self>, _number: u32, _cx: &mut Ctx<'_, '_>) {}
+
     /// The number of the subflow with this name at the end at `place`, which `packet` has reached. A destination opens it if
     /// it is new.
     #[inline(always)]
@@ -207,6 +210,10 @@ impl<P: Transmission> Hosts for Shell<P> {
 
     fn serve_line(&mut self, line: u32, cx: &mut Ctx<'_, '_>) {
         P::serve(self, line, cx);
+    }
+
+    fn grant_credit(&mut self, number: u32, cx: &mut Ctx<'_, '_>) {
+        P::grant_credit(self, number, cx);
     }
 
     #[inline]

@@ -1,15 +1,16 @@
 //! [`Uec`]: hosts with Ultra Ethernet transport, and the fields of its packets in a simulated packet.
 //!
-//! A packet is made when the host's link is free, with the path that the latest answers recommend.
+//! A packet is made when the host's link is free, with the path that the latest answers recommend. Credit: `granting.rs`.
 
 use rand_core::RngCore;
 use weft_switching::{Header, pick, stream};
-use weft_transport::uec::{Answer, Config, Data, Receiver, Sender};
+use weft_transport::uec::{Answer, Config, CreditUpdate, Data, Receiver, Reply, Sender};
 use weft_transport::{OneWay, Packet, Segment};
 
 use super::context::Ctx;
+use super::granter::Granters;
 use super::protocol::{Opening, PacketOf, Protocol, template};
-use super::shell::Transmission;
+use super::shell::{Shell, Transmission};
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
@@ -23,18 +24,24 @@ const ASKS: u32 = 1 << 8;
 /// In answers: entropy, attempt, then these.
 const MARKED: u32 = 1 << 24;
 const TRIMMED: u32 = 1 << 25;
+/// In credit: entropy, then this.
+const CREDIT: u32 = 1 << 26;
+/// In a request for credit.
+const REQUEST: u32 = 1 << 27;
 
 /// Ultra Ethernet.
 pub struct Uec {
     config: Config,
     /// Those of connections within a scale-up domain, if they differ.
     within: Option<Config>,
+    /// The links for which receivers grant credit.
+    pub granters: Granters,
 }
 
 impl Uec {
-    /// With these parameters.
+    /// Hosts with these parameters.
     pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), within: config.within_domains() }
+        Self { config: config.clone(), within: config.within_domains(), granters: Granters::default() }
     }
 }
 
@@ -78,7 +85,7 @@ impl Protocol for Uec {
     fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {
         let (header, content) = (&net.packets.get(packet).header, net.packets.content(packet));
         *into = match side {
-            0 => Packet::Answer(answer(header, &content)),
+            0 => Packet::Answer(reply(header, &content)),
             _ => Packet::Data(data(header, &content)),
         };
     }
@@ -93,21 +100,46 @@ impl Protocol for Uec {
     ) -> PacketId {
         let (header, content) = match packet {
             Packet::Data(data) => of_data(&subflow.template, &self.config, data),
-            Packet::Answer(answer) => of_answer(&subflow.template, answer),
+            Packet::Answer(reply) => of_reply(&subflow.template, reply),
         };
         subflow.packet_with(net, owner, &header, content, None)
     }
+
+    fn memory(&self) -> usize {
+        self.granters.memory()
+    }
 }
 
-impl Transmission for Uec {}
+impl Transmission for Uec {
+    #[inline(always)]
+    fn pump(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_>) {
+        shell.pump_paced(place, cx);
+        if shell.protocol.config.grants_credit() {
+            shell.want_credit(place, cx);
+        }
+    }
+
+    fn grant_credit(shell: &mut Shell<Self>, number: u32, cx: &mut Ctx<'_, '_>) {
+        shell.granter_called(number, cx);
+    }
+}
 
 /// Whether the answer in these fields is a negative acknowledgement.
 pub const fn is_nack(segment: &Segment) -> bool {
     segment.window & TRIMMED != 0
 }
 
-/// Header and content of a data packet.
+/// Whether the packet with these fields is credit, or a request for it.
+pub const fn is_credit(segment: &Segment) -> bool {
+    segment.window & (CREDIT | REQUEST) != 0
+}
+
+/// Header and content of a data packet, or of a request for credit.
 fn of_data(template: &Header, config: &Config, data: &Data) -> (Header, Content) {
+    if data.is_request {
+        let content = Content { words: [0, data.target, 0, 0], note: REQUEST };
+        return (of_control(template, data.entropy), content);
+    }
     let header = Header {
         entropy: data.entropy.into(),
         traffic_class: template.traffic_class | ECT,
@@ -116,7 +148,7 @@ fn of_data(template: &Header, config: &Config, data: &Data) -> (Header, Content)
         ..*template
     };
     let note = u32::from(data.attempt) | if data.asks { ASKS } else { 0 };
-    (header, Content { words: [data.number, 0, 0, 0], note })
+    (header, Content { words: [data.number, data.target, 0, 0], note })
 }
 
 /// The data packet with `header` and `content`.
@@ -127,27 +159,42 @@ fn data(header: &Header, content: &Content) -> Data {
         entropy: header.entropy as u16,
         attempt: content.note as u8,
         asks: content.note & ASKS != 0,
+        target: content.words[1],
+        is_request: content.note & REQUEST != 0,
+    }
+}
+
+/// The header of a packet without data.
+fn of_control(template: &Header, entropy: u16) -> Header {
+    Header { entropy: entropy.into(), traffic_class: ANSWER_DSCP << 2, ip_bytes: Config::ANSWER, ..*template }
+}
+
+/// Header and content of a packet of the receiver.
+fn of_reply(template: &Header, reply: &Reply) -> (Header, Content) {
+    match reply {
+        Reply::Answer(answer) => of_answer(template, answer),
+        Reply::Credit(CreditUpdate { granted, path }) => {
+            (of_control(template, *path), Content { words: [0, 0, *granted, 0], note: CREDIT })
+        }
     }
 }
 
 /// Header and content of an answer.
 fn of_answer(template: &Header, answer: &Answer) -> (Header, Content) {
-    let header = Header {
-        entropy: answer.path.into(),
-        traffic_class: ANSWER_DSCP << 2,
-        ip_bytes: Config::ANSWER,
-        ..*template
-    };
+    let header = of_control(template, answer.path);
     let words = [answer.number, answer.cumulative, answer.bitmap as u32, (answer.bitmap >> 32) as u32];
     let flags = if answer.is_marked { MARKED } else { 0 } | if answer.is_trimmed { TRIMMED } else { 0 };
     let note = u32::from(answer.entropy) | u32::from(answer.attempt) << 16 | flags;
     (header, Content { words, note })
 }
 
-/// The answer with `header` and `content`.
-fn answer(header: &Header, content: &Content) -> Answer {
+/// The packet of the receiver with `header` and `content`.
+fn reply(header: &Header, content: &Content) -> Reply {
     let [number, cumulative, low, high] = content.words;
-    Answer {
+    if content.note & CREDIT != 0 {
+        return Reply::Credit(CreditUpdate { granted: low, path: header.entropy as u16 });
+    }
+    Reply::Answer(Answer {
         number,
         cumulative,
         bitmap: u64::from(low) | u64::from(high) << 32,
@@ -156,7 +203,7 @@ fn answer(header: &Header, content: &Content) -> Answer {
         path: header.entropy as u16,
         is_marked: content.note & MARKED != 0,
         is_trimmed: content.note & TRIMMED != 0,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -174,11 +221,27 @@ mod tests {
     fn packets_are_read_as_they_were_written() {
         let (template, config) = (Header { sport: 7, ..Header::default() }, Config::default());
         for asks in [false, true] {
-            let sent = Data { number: 5, bytes: 4096, entropy: 63, attempt: 255, asks };
+            let sent = Data {
+                number: 5,
+                bytes: 4096,
+                entropy: 63,
+                attempt: 255,
+                asks,
+                target: 7,
+                ..Data::default()
+            };
             let (header, content) = of_data(&template, &config, &sent);
             assert_eq!((header.ip_bytes, header.sport), (4160, 7));
             assert_eq!(data(&header, &content), sent);
         }
+        let sent = Data { target: u32::MAX, entropy: 63, is_request: true, ..Data::default() };
+        let (header, content) = of_data(&template, &config, &sent);
+        assert_eq!((header.ip_bytes, header.traffic_class >> 2, header.sport), (46, 48, 7));
+        assert_eq!(data(&header, &content), sent);
+        let sent = Reply::Credit(CreditUpdate { granted: u32::MAX, path: 12 });
+        let (header, content) = of_reply(&template, &sent);
+        assert_eq!((header.entropy, header.ip_bytes, content.note >> 30), (12, 46, 0));
+        assert_eq!(reply(&header, &content), sent);
         for is_marked in [false, true] {
             let sent = Answer {
                 number: u32::MAX,
@@ -192,7 +255,7 @@ mod tests {
             };
             let (header, content) = of_answer(&template, &sent);
             assert_eq!((header.entropy, header.payload, content.note >> 30), (12, 0, 0));
-            assert_eq!(answer(&header, &content), sent);
+            assert_eq!(reply(&header, &content), Reply::Answer(sent));
         }
     }
 }

@@ -260,6 +260,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             }
             Timer::Space(line) => self.at_hosts(world, |hosts, cx| hosts.serve_line(line, cx)),
             Timer::Part(flow) => self.at_hosts(world, |hosts, cx| hosts.go_on(flow, cx)),
+            Timer::Credit(turn) => self.at_hosts(world, |hosts, cx| hosts.grant_credit(turn, cx)),
             Timer::Start => self.start(world),
             Timer::Notice => self.heed(place, world),
         }

@@ -62,6 +62,8 @@ pub enum PacketType {
     Nak,
     /// A negative acknowledgement of Ultra Ethernet.
     Nack,
+    /// Credit of Ultra Ethernet, or a request for it.
+    Credit,
 }
 
 impl PacketType {
@@ -74,6 +76,7 @@ impl PacketType {
             Self::Ack => "ACK",
             Self::Nak => "NAK",
             Self::Nack => "NACK",
+            Self::Credit => "credit",
         }
     }
 }

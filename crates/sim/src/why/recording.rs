@@ -84,13 +84,15 @@ impl<'a> Recording<'a> {
             _ if header.payload > 0 => PacketType::Data,
             Protocol::Roce(_) if roce::is_nak(&segment) => PacketType::Nak,
             Protocol::Uec(_) if uec::is_nack(&segment) => PacketType::Nack,
+            Protocol::Uec(_) if uec::is_credit(&segment) => PacketType::Credit,
             _ => PacketType::Ack,
         };
         let first = connection.position(seen.subflow, is_from_source, segment.seq);
         let length = if is_tcp && !is_handshake { i64::from(header.payload) } else { i64::from(is_needed) };
         // RoCE puts the next packet that it expects in the place of the sequence number.
         let next = if matches!(protocol, Protocol::Roce(_)) { segment.seq } else { segment.ack };
-        let acknowledges = (!is_from_source).then(|| connection.position(seen.subflow, true, next));
+        let answers = !is_from_source && packet_type != PacketType::Credit;
+        let acknowledges = answers.then(|| connection.position(seen.subflow, true, next));
         let positions = [first, first + length];
         let is_same = |live: &Live| {
             let parked = &connection.journeys[live.journey];

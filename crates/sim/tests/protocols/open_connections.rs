@@ -122,6 +122,8 @@ fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_t
         "protocol = \"roce\"\nloss_recovery = \"selective-repeat\"",
         "protocol = \"uec\"",
         "protocol = \"uec\"\nentropy_choice = \"oblivious\"",
+        "protocol = \"uec\"\ncongestion = \"rccc\"",
+        "protocol = \"uec\"\ncongestion = \"nscc+rccc\"\nloss_detection = \"distance\"",
     ] {
         for (keys, flows) in [
             ("\"ring-all-reduce\"\nbytes = \"401 kB\"\nrepeats = 2\nplacement = \"random\"", 2 * 8),

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use weft_transport::uec::{Answer, Config, Congestion, Data, EntropyChoice, Receiver, Sender};
+use weft_transport::uec::{
+    Answer, Config, Congestion, CreditUpdate, Data, EntropyChoice, LossDetection, Receiver, Reply, Sender,
+};
 use weft_transport::{Arrival, Receiving, Sending};
 use weft_units::{Bytes, Duration, Rate, Time};
 
@@ -38,7 +40,7 @@ struct Transfer {
 fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
     enum Event {
         Data(Data, Fate),
-        Answer(Answer),
+        Reply(Reply),
     }
     let mut sender = Sender::new(config, bytes, Rate::from_gbps(100), 42);
     let mut receiver = Receiver::new(0);
@@ -50,9 +52,11 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
         if free <= now
             && let Some(data) = sender.poll_transmit(config, now)
         {
-            let fate = fates.get(order.len()).copied().unwrap_or(Arrives);
+            let fate = fates.get(order.len()).copied().filter(|_| !data.is_request).unwrap_or(Arrives);
             let late = if let Late(us) = fate { Duration::from_us(us) } else { Duration::ZERO };
-            order.push(data);
+            if !data.is_request {
+                order.push(data);
+            }
             events.push((now + DELAY + late, Event::Data(data, fate)));
             free = now + Rate::from_gbps(100).tx_time(Bytes(u64::from(config.ip_bytes(data.bytes))));
             continue;
@@ -77,16 +81,18 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
             match events.remove(place).1 {
                 Event::Data(_, Lost) => {}
                 Event::Data(data, fate) => {
-                    let answer = receiver.receive(
-                        config,
-                        now,
-                        &data,
-                        Arrival { is_marked: fate == Marked, is_trimmed: fate == Trimmed },
-                    );
+                    let arrival = Arrival { is_marked: fate == Marked, is_trimmed: fate == Trimmed };
+                    let answer = receiver.receive(config, now, &data, arrival);
                     let answer = answer.filter(|_| fate != Unanswered);
-                    events.extend(answer.map(|answer| (now + DELAY, Event::Answer(answer))));
+                    events.extend(answer.map(|answer| (now + DELAY, Event::Reply(answer))));
+                    while receiver.wants_credit() || receiver.may_grant_in_advance(100_000) {
+                        let credit = Reply::Credit(receiver.grant(config).1);
+                        if fate != Unanswered {
+                            events.push((now + DELAY, Event::Reply(credit)));
+                        }
+                    }
                 }
-                Event::Answer(answer) => sender.receive(config, now, &answer),
+                Event::Reply(reply) => sender.receive(config, now, &reply),
             }
         }
     }
@@ -99,6 +105,11 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
         order,
         received: receiver.received_bytes(config),
     }
+}
+
+/// The numbers of the packets in the order in which they were sent.
+fn numbers(transfer: &Transfer) -> Vec<u32> {
+    transfer.order.iter().map(|data| data.number).collect()
 }
 
 /// Four packets in flight, an answer to each packet.
@@ -143,13 +154,155 @@ fn patterns_of_loss_lead_to_these_packets_in_this_order() {
     ];
     for (fates, expected, timeouts) in cases {
         let transfer = transfer(&small(), 5 * 4096 + 100, fates);
-        let order: Vec<_> = transfer.order.iter().map(|data| data.number).collect();
-        assert_eq!((order.as_slice(), transfer.timeouts), (expected, timeouts), "{fates:?}");
+        assert_eq!((numbers(&transfer).as_slice(), transfer.timeouts), (expected, timeouts), "{fates:?}");
         assert_eq!(transfer.retransmissions as usize, expected.len() - 6);
         assert_eq!(transfer.received, 5 * 4096 + 100);
         assert!(transfer.done.is_some());
         assert_eq!(transfer.order[expected.iter().position(|number| *number == 5).unwrap()].bytes, 100);
     }
+}
+
+/// Loss detection after so many later packets.
+fn detecting(distance: u32) -> Config {
+    Config { loss_detection: LossDetection::Distance, loss_distance: Some(distance), window: 8, ..small() }
+}
+
+#[test]
+fn a_packet_is_lost_when_enough_later_ones_have_arrived() {
+    // The distance, the fates of 20 packets' transmissions, the packets sent again, and timeouts. Eight are in flight.
+    let lost_at = |places: &[usize]| -> Vec<Fate> {
+        (0..30).map(|place| if places.contains(&place) { Lost } else { Arrives }).collect()
+    };
+    let cases: [(u32, Vec<Fate>, &[u32], u32); 8] = [
+        (3, lost_at(&[]), &[], 0),
+        (3, lost_at(&[0]), &[0], 0),
+        (3, lost_at(&[4, 5, 9]), &[4, 5, 9], 0),
+        // Three packets come after 16, two after 17.
+        (3, lost_at(&[16]), &[16], 0),
+        (3, lost_at(&[17]), &[17], 1),
+        (3, lost_at(&[19]), &[19], 1),
+        // Packet 2 is repeated as the eleventh transmission; that it is lost again, a timeout tells.
+        (1, lost_at(&[2, 10]), &[2, 2], 1),
+        // As far as a timeout takes: the window is full.
+        (12, lost_at(&[1]), &[1], 0),
+    ];
+    for (distance, fates, again, timeouts) in cases {
+        let transfer = transfer(&detecting(distance), 20 * 4096, &fates);
+        let mut seen = [false; 20];
+        let repeated: Vec<_> = numbers(&transfer)
+            .into_iter()
+            .filter(|number| std::mem::replace(&mut seen[*number as usize], true))
+            .collect();
+        assert_eq!((repeated.as_slice(), transfer.timeouts), (again, timeouts), "{distance}: {fates:?}");
+        assert!(transfer.done.is_some());
+    }
+}
+
+#[test]
+fn detection_takes_a_round_trip_and_the_distance_and_not_a_timeout() {
+    let fates: Vec<_> = (0..100).map(|place| if place == 40 { Lost } else { Arrives }).collect();
+    let done =
+        |config: &Config| transfer(config, 100 * 4096, &fates).done.unwrap().saturating_since(Time::ZERO);
+    let config = Config { window: 1000, ..detecting(5) };
+    let timeout = Config { loss_detection: LossDetection::Timeout, ..config.clone() };
+    let packet = Rate::from_gbps(100).tx_time(Bytes(4160));
+    // Packet 40 leaves after 40 packets; packet 45 arrives, its answer returns, and a packet arrives.
+    assert_eq!(done(&config).saturating_sub(packet * 100).saturating_sub(DELAY * 1), Duration::ZERO);
+    assert_eq!(done(&timeout), packet * 40 + timeout.rto() + DELAY);
+}
+
+#[test]
+fn packets_that_are_overtaken_by_fewer_than_the_distance_are_not_lost() {
+    // Every fifth packet takes 3 us longer, in which eight packets or nine leave.
+    let fates: Vec<_> = (0..300).map(|place| if place % 5 == 0 { Late(3) } else { Arrives }).collect();
+    let again = |distance| {
+        transfer(&Config { window: 1000, ..detecting(distance) }, 300 * 4096, &fates).retransmissions
+    };
+    assert_eq!((again(10), again(9)), (0, 0));
+    assert!(again(4) > 50, "{}", again(4));
+    // The default: 1.5 windows of 40 packets.
+    let config = Config { loss_distance: None, window: 40, ..detecting(1) };
+    let late = |us| {
+        let fates: Vec<_> = (0..300).map(|place| if place == 50 { Late(us) } else { Arrives }).collect();
+        transfer(&config, 300 * 4096, &fates).retransmissions
+    };
+    assert_eq!((late(15), late(60)), (0, 1));
+}
+
+/// Credit only, an answer to each packet, and a window of four packets before the first answer.
+fn credited() -> Config {
+    Config { congestion: Congestion::Rccc, initial_window: Some(4), ..small() }
+}
+
+#[test]
+fn a_sender_sends_its_first_window_and_then_for_credit_only() {
+    let config = credited();
+    let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 42);
+    let sends = |sender: &mut Sender| {
+        std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO))
+            .map(|data| data.number)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sends(&mut sender), [0, 1, 2, 3]);
+    let answer = |number: u32| Answer { number, cumulative: number + 1, bitmap: 1, ..Answer::default() };
+    let now = Time::ZERO + Duration::from_us(12);
+    sender.receive(&config, now, &answer(0).into());
+    assert!(sends(&mut sender).is_empty());
+    let credit = |granted| Reply::Credit(CreditUpdate { granted, path: 0 });
+    // 33 units of 256 bytes are two packets of 4160 bytes and 128 bytes, which allow a third one.
+    sender.receive(&config, now, &credit(33));
+    assert_eq!(sends(&mut sender), [4, 5, 6]);
+    sender.receive(&config, now, &credit(33 + 15));
+    assert!(sends(&mut sender).is_empty(), "4032 bytes are owed, and 3840 granted");
+    sender.receive(&config, now, &credit(33 + 16));
+    assert_eq!(sends(&mut sender), [7]);
+    // A trimmed packet is first, but needs credit like all others.
+    sender.receive(
+        &config,
+        now,
+        &Answer { number: 5, cumulative: 5, is_trimmed: true, ..Answer::default() }.into(),
+    );
+    assert!(sends(&mut sender).is_empty());
+    sender.receive(&config, now, &credit(33 + 16 + 17));
+    assert_eq!(sends(&mut sender), [5]);
+}
+
+#[test]
+fn a_sender_with_both_limits_keeps_to_the_smaller_one() {
+    let config = Config { congestion: Congestion::NsccRccc, initial_window: Some(3), ..small() };
+    let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 42);
+    let count =
+        |sender: &mut Sender| std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).count();
+    assert_eq!(count(&mut sender), 3);
+    let credit = Reply::Credit(CreditUpdate { granted: 1000, path: 0 });
+    sender.receive(&config, Time::ZERO + Duration::from_us(12), &credit);
+    assert_eq!(count(&mut sender), 0, "the window of NSCC is three packets");
+}
+
+#[test]
+fn flows_with_credit_are_complete_in_their_ideal_time() {
+    // A window of 36 packets lasts for the round-trip time of 12 us.
+    for bytes in [0, 1, 4096, 100_000, 250_000, 2_000_000] {
+        for congestion in [Congestion::Rccc, Congestion::NsccRccc] {
+            let config = Config { congestion, ..Config::default() };
+            let transfer = transfer(&config, bytes, &[]);
+            let packets = u64::max(bytes.div_ceil(4096), 1);
+            let line = Rate::from_gbps(100).tx_time(Bytes(bytes + 64 * packets));
+            let done = transfer.done.unwrap().saturating_since(Time::ZERO);
+            assert!(done < line + DELAY + Duration::from_us(1), "{congestion} {bytes}: {done}");
+            assert_eq!(transfer.retransmissions, 0);
+        }
+    }
+}
+
+#[test]
+fn a_lost_credit_is_asked_for_after_a_timeout() {
+    // All packets of the first window arrive, and all their answers and credits are lost.
+    let config = credited();
+    let transfer = transfer(&config, 40_960, &[Unanswered; 4]);
+    assert!(transfer.done.is_some());
+    let late = transfer.done.unwrap().saturating_since(Time::ZERO);
+    assert!(late > config.rto() && late < config.rto() * 2, "{late}");
 }
 
 #[test]
@@ -220,7 +373,7 @@ fn answers_to_packets_that_were_never_sent_change_nothing() {
         let first_packets = |answers: &[Answer]| {
             let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 7);
             let mut sent: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).collect();
-            answers.iter().for_each(|answer| sender.receive(&config, Time::ZERO, answer));
+            answers.iter().for_each(|answer| sender.receive(&config, Time::ZERO, &(*answer).into()));
             // All packets are overdue and sent again.
             let late = Time::ZERO + Duration::from_secs(1);
             sender.on_timeout(&config, late);
@@ -241,7 +394,7 @@ fn repeated_answers_take_no_more_memory_than_the_packets_that_may_be_in_flight()
     let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 7);
     assert!(sender.poll_transmit(&config, Time::ZERO).is_some());
     let answer = Answer { number: 0, cumulative: 1, bitmap: 1, ..Answer::default() };
-    (0..200_000).for_each(|_| sender.receive(&config, Time::ZERO, &answer));
+    (0..200_000).for_each(|_| sender.receive(&config, Time::ZERO, &answer.into()));
     assert!(sender.heap_bytes() < 64 * 1024, "{} bytes", sender.heap_bytes());
 }
 
@@ -259,17 +412,33 @@ fn any_fate() -> impl Strategy<Value = Fate> {
 fn any_config() -> impl Strategy<Value = Config> {
     let choices =
         [EntropyChoice::Oblivious, EntropyChoice::Bitmap, EntropyChoice::Reps, EntropyChoice::Mixed];
-    let congestion = prop_oneof![Just(Congestion::Fixed), Just(Congestion::Nscc)];
-    (1..100_u32, 1..300_u16, 0..4_usize, prop_oneof![Just(0), Just(16_384)], congestion).prop_map(
-        move |(window, entropies, choice, ack_bytes, congestion)| Config {
-            window,
-            entropies,
-            entropy_choice: choices[choice],
-            ack_bytes: Bytes(ack_bytes),
-            congestion,
-            ..Config::default()
-        },
-    )
+    let congestion = prop_oneof![
+        Just(Congestion::Fixed),
+        Just(Congestion::Nscc),
+        Just(Congestion::Rccc),
+        Just(Congestion::NsccRccc),
+    ];
+    let distance = prop_oneof![Just(None), (1..40_u32).prop_map(Some)];
+    let loss_detection = prop_oneof![Just(LossDetection::Timeout), Just(LossDetection::Distance)];
+    let credit = (prop_oneof![Just(None), (1..50_u32).prop_map(Some)], 256..40_000_u64);
+    let losses = (loss_detection, distance);
+    (1..100_u32, 1..300_u16, 0..4_usize, prop_oneof![Just(0), Just(16_384)], congestion, credit, losses)
+        .prop_map(
+            move |(window, entropies, choice, ack_bytes, congestion, (initial_window, credit), losses)| {
+                Config {
+                    window,
+                    initial_window,
+                    entropies,
+                    entropy_choice: choices[choice],
+                    ack_bytes: Bytes(ack_bytes),
+                    credit_bytes: Bytes(credit),
+                    congestion,
+                    loss_detection: losses.0,
+                    loss_distance: losses.1,
+                    ..Config::default()
+                }
+            },
+        )
 }
 
 proptest! {
@@ -290,14 +459,13 @@ proptest! {
     #[test]
     fn a_sender_survives_any_answer(
         answers in proptest::collection::vec(any::<(u32, u32, u64, u16, u8, bool, bool)>(), 0..100),
-        choice in 0..4_usize,
+        credits in proptest::collection::vec(any::<u32>(), 100),
+        config in any_config(),
     ) {
-        let choices =
-            [EntropyChoice::Oblivious, EntropyChoice::Bitmap, EntropyChoice::Reps, EntropyChoice::Mixed];
-        let config = Config { entropy_choice: choices[choice], ..Config::default() };
         let mut sender = Sender::new(&config, 10_000_000, Rate::from_gbps(100), 1);
         let mut now = Time::ZERO;
-        for (number, cumulative, bitmap, entropy, attempt, is_marked, is_trimmed) in answers {
+        for ((number, cumulative, bitmap, entropy, attempt, is_marked, is_trimmed), granted) in answers.into_iter().zip(credits)
+        {
             now += Duration::from_us(30);
             while sender.poll_transmit(&config, now).is_some() {}
             let number = match number % 4 {
@@ -309,7 +477,8 @@ proptest! {
             let attempt = attempt % 4;
             let answer =
                 Answer { number, cumulative, bitmap, entropy, attempt, path: 0, is_marked, is_trimmed };
-            sender.receive(&config, now, &answer);
+            sender.receive(&config, now, &answer.into());
+            sender.receive(&config, now, &Reply::Credit(CreditUpdate { granted, path: 0 }));
             if sender.next_timeout(&config) <= now {
                 sender.on_timeout(&config, now);
             }

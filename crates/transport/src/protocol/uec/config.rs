@@ -1,5 +1,6 @@
 //! [`Config`]: all parameters of Ultra Ethernet hosts, by name.
 
+use std::ops::Bound::Included;
 use std::ops::RangeInclusive;
 
 use weft_units::{Bytes, Duration, Rate, params, words};
@@ -15,8 +16,22 @@ words! {
     pub enum Congestion {
         /// Network-signalled congestion control: by delay and marks (Ultra Ethernet 1.0, section 3.6.13).
         Nscc = "nscc",
+        /// Receiver-credit congestion control: the receiver grants its senders credit for as much as its link carries.
+        Rccc = "rccc",
+        /// Both limits at once.
+        NsccRccc = "nscc+rccc",
         /// It does not: `window` packets.
         Fixed = "fixed",
+    }
+}
+
+words! {
+    /// How a sender learns that a packet was lost which no switch trimmed.
+    pub enum LossDetection {
+        /// It was not acknowledged in time.
+        Timeout = "timeout",
+        /// Enough packets that were sent later have arrived; otherwise as `Timeout`.
+        Distance = "distance",
     }
 }
 
@@ -34,7 +49,8 @@ params! {
         congestion: Congestion = Congestion::Nscc;
         /// the window in packets with fixed windows
         window: u32 = 50, in 1..=SPAN;
-        /// the window in packets with which NSCC starts; by default the largest window, 1.5 bandwidth-delay products
+        /// the window in packets with which NSCC starts, and that a sender sends before its first credit; by default the largest
+        /// window, 1.5 bandwidth-delay products
         initial_window: Option<u32> = None, in 1..=SPAN;
         // Without a scenario it is that of uet-htsim's reference network, `REFERENCE_RTT`.
         /// round-trip time of the longest path in the idle fabric; smaller measured ones replace it; by default computed from
@@ -42,6 +58,10 @@ params! {
         base_rtt: Option<Duration> = None, in TIMES;
         /// the queueing delay that NSCC aims at; by default three quarters of `base_rtt` if ports trim, otherwise all of it
         target_delay: Option<Duration> = None, in TIMES;
+        /// share of its link for which a receiver grants credit
+        credit_rate: f64 = 0.99, in (Included(0.01), Included(1.0));
+        /// bytes of credit that a receiver grants a sender at once
+        credit_bytes: Bytes = Bytes(16_384), in Bytes(256)..=Bytes(1 << 20);
         /// number of entropy values
         entropies: u16 = 64, in 1..=16_384;
         /// choice of entropy values
@@ -50,6 +70,11 @@ params! {
         ack_bytes: Bytes = Bytes(16_384), in Bytes(0)..=Bytes(1 << 20);
         /// a packet not acknowledged for this long is sent again; by default twice `base_rtt`, but at least 100 us
         rto: Option<Duration> = None, in TIMES;
+        /// how a sender learns of losses
+        loss_detection: LossDetection = LossDetection::Timeout;
+        /// a packet is lost when this many packets sent later have arrived; by default 1.5 windows, but at least 5 and at most the
+        /// largest window
+        loss_distance: Option<u32> = None, in 1..=SPAN;
     }
 }
 
@@ -58,25 +83,31 @@ const TIMES: RangeInclusive<Duration> = Duration::from_us(1)..=Duration::from_se
 
 /// Parameters without effect.
 const IDLE: &[Idle] = &[
+    idle(&["window"], Congestion::Nscc, FIXED),
+    idle(&["window"], Congestion::Rccc, FIXED),
+    idle(&["window"], Congestion::NsccRccc, FIXED),
+    idle(&["initial_window"], Congestion::Fixed, ": set window"),
+    idle(&["base_rtt", "target_delay"], Congestion::Fixed, NSCC),
+    idle(&["target_delay"], Congestion::Rccc, NSCC),
+    idle(&["credit_rate", "credit_bytes"], Congestion::Fixed, RCCC),
+    idle(&["credit_rate", "credit_bytes"], Congestion::Nscc, RCCC),
     Idle {
-        keys: &["window"],
-        decides: "congestion",
-        value: Congestion::Nscc.word(),
-        advice: ": set it to \"fixed\"",
-    },
-    Idle {
-        keys: &["initial_window"],
-        decides: "congestion",
-        value: Congestion::Fixed.word(),
-        advice: ": set window",
-    },
-    Idle {
-        keys: &["base_rtt", "target_delay"],
-        decides: "congestion",
-        value: Congestion::Fixed.word(),
-        advice: ": set it to \"nscc\"",
+        keys: &["loss_distance"],
+        decides: "loss_detection",
+        value: LossDetection::Timeout.word(),
+        advice: ": set it to \"distance\"",
     },
 ];
+
+/// Remedies.
+const FIXED: &str = ": set it to \"fixed\"";
+const NSCC: &str = ": set it to \"nscc\"";
+const RCCC: &str = ": set it to \"rccc\"";
+
+/// Parameters without effect with a congestion control.
+const fn idle(keys: &'static [&'static str], congestion: Congestion, advice: &'static str) -> Idle {
+    Idle { keys, decides: "congestion", value: congestion.word(), advice }
+}
 
 impl Config {
     /// Bytes of IPv4 and UDP headers.
@@ -84,7 +115,7 @@ impl Config {
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
 
-    /// NSCC's largest window in bandwidth-delay products.
+    /// The largest window of NSCC, and the most credit, in bandwidth-delay products.
     const LARGEST: f64 = 1.5;
 
     /// The round-trip time of uet-htsim's reference network.
@@ -111,9 +142,22 @@ impl Config {
         Some(Self { mtu, ..self.clone() })
     }
 
-    /// NSCC's largest window in bytes: 1.5 bandwidth-delay products, at least a packet of `mtu` bytes.
+    /// The largest window of NSCC, and the most credit, in bytes: 1.5 bandwidth-delay products, at least a packet of `mtu`
+    /// bytes.
     pub(crate) fn largest_window(mtu: f64, bits_per_second: f64, base_rtt: Duration) -> f64 {
         (Self::LARGEST * bits_per_second / 8.0 * base_rtt.as_secs_f64()).max(mtu)
+    }
+
+    /// The most credit that a sender keeps whose link has `rate`, in bytes of IP packets.
+    pub fn most_credit(&self, rate: Rate) -> u64 {
+        let full = f64::from(self.ip_bytes(self.mtu));
+        Self::largest_window(full, rate.bps() as f64, self.delays().0) as u64
+    }
+
+    /// Whether receivers grant credit.
+    #[inline]
+    pub fn grants_credit(&self) -> bool {
+        matches!(self.congestion, Congestion::Rccc | Congestion::NsccRccc)
     }
 
     /// Bytes of the IP packet with `payload` bytes.
@@ -147,7 +191,8 @@ impl ProtocolConfig for Config {
     }
 
     fn without_marks(&self) -> Option<&'static str> {
-        (self.congestion == Congestion::Nscc).then_some("NSCC reacts to losses only")
+        let listens = matches!(self.congestion, Congestion::Nscc | Congestion::NsccRccc);
+        listens.then_some("NSCC reacts to losses only")
     }
 
     fn adapts_paths(&self) -> bool {
@@ -168,7 +213,7 @@ impl ProtocolConfig for Config {
     }
 
     fn first_window(&self, rate: Rate) -> Option<FirstWindow> {
-        let packets = self.initial_window.filter(|_| self.congestion == Congestion::Nscc)?;
+        let packets = self.initial_window.filter(|_| self.congestion != Congestion::Fixed)?;
         let mtu = f64::from(self.mtu);
         let largest = Self::largest_window(mtu, rate.bps() as f64, self.delays().0);
         Some(FirstWindow { packets, largest: (largest / mtu) as u32 })
@@ -245,7 +290,7 @@ mod tests {
     fn the_defaults_are_valid_and_a_parameter_out_of_range_is_named() {
         assert_eq!(Config::default().validate().map_err(|error| error.name), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, &str); 11] = [
+        let cases: [(Spoil, &str); 15] = [
             (|c| c.mtu = 63, "mtu"),
             (|c| c.header = 201, "header"),
             (|c| c.window = 0, "window"),
@@ -257,6 +302,10 @@ mod tests {
             (|c| c.target_delay = Some(Duration::MAX), "target_delay"),
             (|c| (c.base_rtt, c.rto) = (Some(Duration::from_us(100)), Some(Duration::from_us(100))), "rto"),
             (|c| c.ack_bytes = Bytes(1 << 21), "ack_bytes"),
+            (|c| c.credit_rate = 1.01, "credit_rate"),
+            (|c| c.credit_bytes = Bytes(255), "credit_bytes"),
+            (|c| c.loss_distance = Some(0), "loss_distance"),
+            (|c| c.loss_distance = Some(SPAN + 1), "loss_distance"),
         ];
         for (spoil, name) in cases {
             let mut config = Config::default();

@@ -1,17 +1,22 @@
 //! Ultra Ethernet transport without I/O: reliable delivery over many paths, out of order.
 //!
-//! * [`Sender`]: packets by number, retransmissions (this file); [`Receiver`]: which have arrived, and the answers
-//!   (`receiver.rs`). They exchange [`Data`] and [`Answer`].
-//! * Congestion control: `window.rs`. Choice of paths: `entropy.rs`.
+//! * [`Sender`]: packets by number, retransmissions (this file), losses (`losses.rs`); [`Receiver`]: which have arrived, and
+//!   the answers (`receiver.rs`). They exchange [`Data`] and [`Reply`].
+//! * Congestion control: `window.rs`; credit at the sender: `credit.rs` and `spending.rs`, at the receiver: `grants.rs`.
+//!   Choice of paths: `entropy.rs`.
 //! * [`Config`]: the parameters of both sides (`config.rs`).
 //!
 //! Nothing here reads a clock, and random numbers come from a seed, so that a connection gives the same packets for the
 //! same inputs. Nothing panics, whatever a packet contains.
 
 mod config;
+mod credit;
 mod entropy;
+mod grants;
+mod losses;
 mod receiver;
 mod span;
+mod spending;
 mod window;
 
 use std::cmp::Reverse;
@@ -23,10 +28,10 @@ use crate::arrivals::Arrivals;
 use crate::one_way::Sending;
 use crate::protocol_config::ProtocolConfig as _;
 use crate::stats::Stats;
-pub use config::{Config, Congestion};
+pub use config::{Config, Congestion, LossDetection};
 pub use entropy::EntropyChoice;
 use entropy::{Entropies, Feedback};
-pub use receiver::{Answer, Data, Receiver};
+pub use receiver::{Answer, CreditUpdate, Data, Receiver, Reply};
 use span::SPAN;
 use window::{Signal, Window};
 
@@ -180,9 +185,7 @@ impl Sender {
     fn due(&self, config: &Config) -> Option<u32> {
         let new = || Some(self.next()).filter(|next| *next < self.packets && self.sent.len() < SPAN as usize);
         let number = self.missing().or_else(new)?;
-        // One packet may always be in flight.
-        let after = u64::from(self.in_flight) + u64::from(self.size(config, number));
-        (self.in_flight == 0 || after <= self.window.bytes()).then_some(number)
+        self.window.allows(self.in_flight, self.size(config, number)).then_some(number)
     }
 
     /// Counts packet `number` as arrived; returns its bytes if that is new.
@@ -238,23 +241,14 @@ impl Sender {
             recovery.again.pop_front();
         }
     }
-}
 
-impl Sending for Sender {
-    type Config = Config;
-    type Data = Data;
-    type Answer = Answer;
-
-    fn write(&mut self, config: &Config, bytes: u64) {
-        let (packets, last) = config.framing().numbered_packets(bytes);
-        self.earlier.get_or_insert_default().0.push_back((self.packets, self.last));
-        self.packets = self.packets.saturating_add(packets);
-        self.last = last;
-    }
-
-    fn receive(&mut self, config: &Config, now: Time, answer: &Answer) {
+    /// An answer arrives.
+    fn answered(&mut self, config: &Config, now: Time, answer: &Answer) {
         if !self.may_answer(config, answer) {
             return;
+        }
+        if let Some(credit) = self.window.credit_mut() {
+            credit.heard(now);
         }
         let feedback = match (answer.is_trimmed, answer.is_marked) {
             (true, _) => Feedback::Trimmed,
@@ -292,15 +286,47 @@ impl Sending for Sender {
         if answer.is_trimmed {
             self.trimmed(config, answer, signal, now);
         }
+        if config.loss_detection == LossDetection::Distance {
+            self.find_lost(config, now);
+        }
         self.tidy();
+    }
+}
+
+impl Sending for Sender {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Reply;
+
+    fn write(&mut self, config: &Config, bytes: u64) {
+        let (packets, last) = config.framing().numbered_packets(bytes);
+        if self.is_done()
+            && let Some(credit) = self.window.credit_mut()
+        {
+            credit.ask();
+        }
+        self.earlier.get_or_insert_default().0.push_back((self.packets, self.last));
+        self.packets = self.packets.saturating_add(packets);
+        self.last = last;
+    }
+
+    #[inline]
+    fn receive(&mut self, config: &Config, now: Time, reply: &Reply) {
+        match reply {
+            Reply::Answer(answer) => self.answered(config, now, answer),
+            Reply::Credit(credit) => self.credited(credit, now),
+        }
     }
 
     #[inline]
     fn sends_at(&mut self, config: &Config) -> Option<Time> {
-        self.due(config).map(|_| Time::ZERO)
+        (self.due(config).is_some() || self.is_asking()).then_some(Time::ZERO)
     }
 
     fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Data> {
+        if self.is_asking() {
+            return self.request(config);
+        }
         let number = self.due(config)?;
         let entropy = self.entropies.choose();
         let bytes = self.size(config, number);
@@ -326,30 +352,28 @@ impl Sending for Sender {
         self.in_flight += u32::from(bytes);
         self.transmissions += 1;
         self.retransmissions += u32::from(is_again);
+        let target = if config.grants_credit() { self.spend(config, bytes) } else { 0 };
         // The last packet that the window allows asks for an answer: none may follow that would lead to one.
         let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
-        Some(Data { number, bytes, entropy, attempt, asks })
+        Some(Data { number, bytes, entropy, attempt, asks, target, is_request: false })
     }
 
     fn next_timeout(&mut self, config: &Config) -> Time {
-        self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto())
+        let overdue = self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto());
+        if config.grants_credit() { overdue.min(self.wakes_at(config)) } else { overdue }
     }
 
     /// Packets that are overdue will be sent again.
     fn on_timeout(&mut self, config: &Config, now: Time) {
         while let Some((at, number)) = self.oldest() {
             if at + config.rto() > now {
-                return;
+                break;
             }
-            let bytes = u32::from(self.size(config, number));
-            let Some(sent) = self.sent(number) else { return };
-            sent.state = State::Missing;
-            let entropy = sent.entropy;
-            self.in_flight -= bytes;
-            self.recovery.get_or_insert_default().missing.push(Reverse(number));
-            self.window.timed_out(config, bytes);
-            self.entropies.learn(entropy, Feedback::TimedOut, now);
+            self.lose(config, number, Feedback::TimedOut, now);
             self.timeouts += 1;
+        }
+        if config.grants_credit() && self.wakes_at(config) <= now {
+            self.wake(now);
         }
     }
 
@@ -359,7 +383,7 @@ impl Sending for Sender {
     }
 
     fn window(&self, _config: &Config) -> Option<u64> {
-        Some(self.window.bytes())
+        Some(self.window.bytes(self.in_flight))
     }
 
     fn stats(&self) -> Stats {
@@ -384,5 +408,6 @@ impl Sending for Sender {
                 .map_or(0, |earlier| size_of::<Earlier>() + earlier.0.capacity() * size_of::<(u32, u16)>())
             + self.arrivals.heap_bytes()
             + self.entropies.heap_bytes()
+            + self.window.heap_bytes()
     }
 }

@@ -1,8 +1,10 @@
-//! [`Receiver`]: the destination of a connection, and the packets of both ends, [`Data`] and [`Answer`].
+//! [`Receiver`]: the destination of a connection, and the packets of both ends, [`Data`] and [`Reply`].
 
 use weft_units::Time;
 
 use super::config::Config;
+use super::credit::QUANTUM;
+use super::grants::Grants;
 use super::span::SPAN;
 use crate::arrivals::Arrivals;
 use crate::machine::Arrival;
@@ -24,6 +26,34 @@ pub struct Data {
     pub attempt: u8,
     /// Whether the receiver should answer at once.
     pub asks: bool,
+    /// Up to where the sender wants credit.
+    pub target: u32,
+    /// Whether it is only a request for credit: it has no number and no payload.
+    pub is_request: bool,
+}
+
+/// A packet of the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reply {
+    /// An answer to a data packet.
+    Answer(Answer),
+    /// Credit.
+    Credit(CreditUpdate),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+/// The credit that a receiver has granted so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CreditUpdate {
+    /// The credit in all, in units of 256 bytes of IP packets, modulo 2^32.
+    pub granted: u32,
+    /// The entropy value of the packet.
+    pub path: u16,
 }
 
 /// A receiver's answer to a data packet.
@@ -65,10 +95,13 @@ pub struct Receiver {
     marks: u32,
     /// Packets with a number that no sender gives.
     impossible: u32,
+    grants: Grants,
     /// The entropy value of the next answer: answers take all paths in turn.
     path: u16,
     /// Whether an answer is wanted when no packet is missing any more.
     is_asked: bool,
+    /// Whether its host has it in line to grant credit in advance.
+    pub is_in_line: bool,
 }
 
 impl Receiver {
@@ -85,8 +118,10 @@ impl Receiver {
             out_of_order: 0,
             marks: 0,
             impossible: 0,
+            grants: Grants::default(),
             path,
             is_asked: false,
+            is_in_line: false,
         }
     }
 
@@ -101,14 +136,40 @@ impl Receiver {
     pub fn is_done(&self) -> bool {
         self.arrivals.first_missing() == self.packets
     }
-}
 
-impl Receiving for Receiver {
-    type Config = Config;
-    type Data = Data;
-    type Answer = Answer;
+    /// Whether its sender waits for credit.
+    #[inline]
+    pub fn wants_credit(&self) -> bool {
+        self.grants.is_due() && !self.is_done()
+    }
 
-    fn receive(&mut self, config: &Config, _now: Time, data: &Data, arrival: Arrival) -> Option<Answer> {
+    /// Whether its sender, which does not wait for credit, may have some in advance, at most so many bytes.
+    pub fn may_grant_in_advance(&self, most: u64) -> bool {
+        self.grants.may_idle(most) && !self.is_done()
+    }
+
+    /// Grants credit: how many bytes, and the packet that says so.
+    pub fn grant(&mut self, config: &Config) -> (u32, CreditUpdate) {
+        let (more, granted) = self.grants.grant(config);
+        (more * QUANTUM, CreditUpdate { granted, path: self.next_path(config) })
+    }
+
+    fn next_path(&mut self, config: &Config) -> u16 {
+        let path = self.path;
+        self.path = (path + 1) % config.entropies;
+        path
+    }
+
+    /// Notes the credit that the sender of `data` wants.
+    fn note_target(&mut self, config: &Config, data: &Data, is_missing: bool) {
+        self.grants.want(data.target);
+        if is_missing {
+            self.grants.want_again(config.ip_bytes(config.mtu));
+        }
+    }
+
+    /// The answer to a packet, if it is time for one.
+    pub fn answer(&mut self, config: &Config, data: &Data, arrival: Arrival) -> Option<Answer> {
         let Arrival { is_marked, is_trimmed } = arrival;
         let number = data.number;
         if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
@@ -116,6 +177,9 @@ impl Receiving for Receiver {
             return None;
         }
         let is_new = !self.arrivals.contains(number);
+        if config.grants_credit() {
+            self.note_target(config, data, is_new && is_trimmed);
+        }
         let mut answers = true;
         if !is_trimmed {
             self.marks += u32::from(is_marked);
@@ -140,10 +204,8 @@ impl Receiving for Receiver {
             return None;
         }
         self.unanswered = 0;
-        let path = self.path;
-        self.path = (path + 1) % config.entropies;
         Some(Answer {
-            path,
+            path: self.next_path(config),
             number,
             cumulative: self.arrivals.first_missing(),
             bitmap: self.arrivals.up_to(number),
@@ -152,6 +214,22 @@ impl Receiving for Receiver {
             is_marked,
             is_trimmed: is_trimmed && is_new,
         })
+    }
+}
+
+impl Receiving for Receiver {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Reply;
+
+    #[inline]
+    fn receive(&mut self, config: &Config, _now: Time, data: &Data, arrival: Arrival) -> Option<Reply> {
+        if data.is_request {
+            self.grants.want(data.target);
+            self.grants.owe();
+            return None;
+        }
+        self.answer(config, data, arrival).map(Reply::Answer)
     }
 
     /// The number of packets that have arrived without one missing before.
@@ -217,9 +295,7 @@ mod tests {
             let mut receiver = receiver(&config, 100);
             let answers: Vec<_> = arrivals
                 .iter()
-                .map(|number| {
-                    receiver.receive(&config, Time::ZERO, &data(*number), Arrival::default()).unwrap()
-                })
+                .map(|number| receiver.answer(&config, &data(*number), Arrival::default()).unwrap())
                 .collect();
             let last = answers.last().unwrap();
             let seen: Vec<_> = (0..=last.number)
@@ -237,7 +313,7 @@ mod tests {
         let mut set = std::collections::BTreeSet::new();
         for step in 0..400_u32 {
             let number = step * 37 % 400;
-            let answer = receiver.receive(&config, Time::ZERO, &data(number), Arrival::default()).unwrap();
+            let answer = receiver.answer(&config, &data(number), Arrival::default()).unwrap();
             set.insert(number);
             let expected = (0..64)
                 .filter(|behind| number.checked_sub(*behind).is_some_and(|before| set.contains(&before)))
@@ -254,9 +330,7 @@ mod tests {
         let config = config(16_384);
         let mut receiver = receiver(&config, 100);
         let mut answers = |data, is_marked, is_trimmed| {
-            receiver
-                .receive(&config, Time::ZERO, &data, Arrival { is_marked, is_trimmed })
-                .map(|answer| answer.is_trimmed)
+            receiver.answer(&config, &data, Arrival { is_marked, is_trimmed }).map(|answer| answer.is_trimmed)
         };
         assert_eq!(answers(data(0), false, false), Some(false), "the first packet");
         let quiet = [1, 2, 3].map(|number| answers(data(number), false, false));
@@ -276,7 +350,7 @@ mod tests {
         let config = config(0);
         let mut receiver = receiver(&config, 100_000);
         for number in [100_000, u32::MAX, SPAN + 1] {
-            assert_eq!(receiver.receive(&config, Time::ZERO, &data(number), Arrival::default()), None);
+            assert_eq!(receiver.answer(&config, &data(number), Arrival::default()), None);
         }
         assert_eq!((receiver.received_bytes(&config), receiver.heap_bytes()), (0, 0));
         assert_eq!(receiver.stats().impossible, 3);

@@ -1,5 +1,5 @@
-//! [`Window`]: the bytes that a sender may have in flight, fixed or by network-signalled congestion control, [`Nscc`] (Ultra
-//! Ethernet 1.0, section 3.6.13; constants of uet-htsim).
+//! [`Window`]: the bytes that a sender may have in flight, fixed, by the receiver's [`Credit`], or by network-signalled
+//! congestion control, [`Nscc`] (Ultra Ethernet 1.0, section 3.6.13; constants of uet-htsim).
 //!
 //! Marks and delay together say how the window changes: without a mark it grows, faster below the target delay than above;
 //! with a mark it shrinks if the mean delay is above the target. Increases are collected and applied every 8 packets or
@@ -8,6 +8,7 @@
 use weft_units::{Duration, Rate, Time};
 
 use super::config::{Config, Congestion};
+use super::credit::Credit;
 
 /// The bandwidth-delay product of the reference network of the constants: 100 Gbps and [`Config::REFERENCE_RTT`].
 const REFERENCE_BDP: f64 = 150_000.0;
@@ -50,6 +51,9 @@ pub(crate) struct Signal {
 pub(crate) enum Window {
     Fixed(u64),
     Nscc(Nscc),
+    Rccc(Credit),
+    /// On the heap, so that a sender is small.
+    NsccRccc(Box<(Nscc, Credit)>),
 }
 
 impl Window {
@@ -58,32 +62,112 @@ impl Window {
         match config.congestion {
             Congestion::Fixed => Self::Fixed(u64::from(config.window) * u64::from(config.mtu)),
             Congestion::Nscc => Self::Nscc(Nscc::new(config, rate)),
+            Congestion::Rccc => Self::Rccc(Credit::new(config, rate)),
+            Congestion::NsccRccc => {
+                Self::NsccRccc(Box::new((Nscc::new(config, rate), Credit::new(config, rate))))
+            }
         }
     }
 
-    pub fn bytes(&self) -> u64 {
+    /// The most bytes in flight, of which `in_flight` are.
+    pub fn bytes(&self, in_flight: u32) -> u64 {
+        let with = |credit: &Credit| u64::from(in_flight) + credit.bytes();
         match self {
             Self::Fixed(bytes) => *bytes,
             Self::Nscc(nscc) => nscc.window(),
+            Self::Rccc(credit) => with(credit),
+            Self::NsccRccc(both) => with(&both.1).min(both.0.window()),
+        }
+    }
+
+    /// Whether a packet of `bytes` may be sent while `in_flight` are in flight.
+    #[inline]
+    pub fn allows(&self, in_flight: u32, bytes: u16) -> bool {
+        // Without credit, one packet may always be in flight.
+        let fits = |window| in_flight == 0 || u64::from(in_flight) + u64::from(bytes) <= window;
+        match self {
+            Self::Fixed(window) => fits(*window),
+            Self::Nscc(nscc) => fits(nscc.window()),
+            Self::Rccc(credit) => credit.allows(),
+            Self::NsccRccc(both) => both.1.allows() && fits(both.0.window()),
+        }
+    }
+
+    /// The credit, if there is some.
+    #[inline]
+    pub fn credit(&self) -> Option<&Credit> {
+        match self {
+            Self::Fixed(_) | Self::Nscc(_) => None,
+            Self::Rccc(credit) => Some(credit),
+            Self::NsccRccc(both) => Some(&both.1),
+        }
+    }
+
+    /// See [`Self::credit`].
+    #[inline]
+    pub fn credit_mut(&mut self) -> Option<&mut Credit> {
+        match self {
+            Self::Fixed(_) | Self::Nscc(_) => None,
+            Self::Rccc(credit) => Some(credit),
+            Self::NsccRccc(both) => Some(&mut both.1),
+        }
+    }
+
+    #[inline]
+    fn nscc(&mut self) -> Option<&mut Nscc> {
+        match self {
+            Self::Nscc(nscc) => Some(nscc),
+            Self::NsccRccc(both) => Some(&mut both.0),
+            Self::Fixed(_) | Self::Rccc(_) => None,
+        }
+    }
+
+    /// Up to how many quanta a sender with `backlog` bytes to send wants credit.
+    pub fn target(&self, config: &Config, backlog: u64) -> u32 {
+        let full = config.ip_bytes(config.mtu);
+        match self {
+            Self::Fixed(_) | Self::Nscc(_) => 0,
+            Self::Rccc(credit) => credit.target(backlog, full),
+            // No more than NSCC lets it send in a round-trip time.
+            Self::NsccRccc(both) => {
+                both.1.target(backlog.min(both.0.window().saturating_add(full.into())), full)
+            }
+        }
+    }
+
+    /// By default, as many bytes sent later have arrived when a packet is lost: 1.5 windows, but at most the largest one.
+    pub fn distance(&self, mtu: u16) -> u64 {
+        let of = |window: u64| window.saturating_add(window / 2);
+        match self {
+            Self::Fixed(bytes) => of(*bytes),
+            Self::Nscc(nscc) => nscc.distance(mtu),
+            Self::Rccc(credit) => credit.largest(),
+            Self::NsccRccc(both) => both.0.distance(mtu),
         }
     }
 
     pub fn acknowledged(&mut self, config: &Config, signal: Signal, now: Time) {
-        if let Self::Nscc(nscc) = self {
+        if let Some(nscc) = self.nscc() {
             nscc.acknowledged(config, signal, now);
         }
     }
 
     pub fn trimmed(&mut self, config: &Config, signal: Signal, now: Time) {
-        if let Self::Nscc(nscc) = self {
+        if let Some(nscc) = self.nscc() {
             nscc.trimmed(config, signal, now);
         }
     }
 
-    pub fn timed_out(&mut self, config: &Config, bytes: u32) {
-        if let Self::Nscc(nscc) = self {
-            nscc.timed_out(config, bytes);
+    /// A packet of `bytes` was lost.
+    pub fn lost(&mut self, config: &Config, bytes: u32) {
+        if let Some(nscc) = self.nscc() {
+            nscc.lost(config, bytes);
         }
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        if matches!(self, Self::NsccRccc(_)) { size_of::<(Nscc, Credit)>() } else { 0 }
     }
 }
 
@@ -156,6 +240,11 @@ impl Nscc {
 
     pub fn window(&self) -> u64 {
         self.window as u64
+    }
+
+    /// 1.5 windows, but at most the largest one.
+    fn distance(&self, mtu: u16) -> u64 {
+        (1.5 * self.window).min(self.largest(mtu.into())) as u64
     }
 
     fn largest(&self, mtu: f64) -> f64 {
@@ -258,7 +347,7 @@ impl Nscc {
         }
     }
 
-    pub fn timed_out(&mut self, config: &Config, bytes: u32) {
+    pub fn lost(&mut self, config: &Config, bytes: u32) {
         self.window -= f64::from(bytes);
         self.bound(config.mtu.into());
     }
@@ -365,7 +454,7 @@ mod tests {
         let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
         nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(20));
         assert_eq!(nscc.window(), 225_000 - 4096);
-        nscc.timed_out(&Config::default(), 4096);
+        nscc.lost(&Config::default(), 4096);
         assert_eq!(nscc.window(), 225_000 - 2 * 4096);
     }
 
