@@ -17,8 +17,8 @@ MARK = "quick"
 """What names and directories of quick runs end with."""
 _QUANTITY = re.compile(r"\s*([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)\s*([^0-9.\s].*)")
 _TIMES = ("run.duration", "run.limit", "measure.interval", "measure.window")
-_WHOLE = ("flow_list", "trace")
-"""The keys of traffic that stays as it is."""
+_WHOLE = {"flow_list": "a list of flows", "trace": "a trace", "training": "training"}
+"""The keys of traffic that stays as it is, in words."""
 
 
 class Quick(NamedTuple):
@@ -32,9 +32,9 @@ class Quick(NamedTuple):
 def quick(scenario: Scenario, seeds: Sequence[int] | None = None) -> Quick:
     """The scenario with a tenth of its duration, its flows or the data of its collectives, and few seeds.
 
-    Times of events, sampling and the measurement window shrink as well. Lists of flows and traces stay whole. Its text
-    has all changes, so that a result directory has the scenario that was run; its name says that it is quick, so that
-    results are never taken for those of the whole scenario.
+    Times of events, sampling and the measurement window shrink as well. Lists of flows, traces and training stay
+    whole. Its text has all changes, so that a result directory has the scenario that was run; its name says that it is
+    quick, so that results are never taken for those of the whole scenario.
 
     Args:
         scenario: The whole scenario.
@@ -53,8 +53,8 @@ def quick(scenario: Scenario, seeds: Sequence[int] | None = None) -> Quick:
         if place.startswith(("run.duration", "traffic")) and not place.endswith(".start"):
             told.append(f"{place} = {toml_text.value(table[key])}")
     content = {"name": f"{content.get('name') or scenario.stem} ({MARK})", **_without(content, "name")}
-    whole = [name for name in _WHOLE if any(name in group for _, group in _tables(content, "traffic"))]
-    rest = "".join(f"; a {name.replace('_', ' ').replace('flow list', 'list of flows')} stays whole" for name in whole)
+    whole = [words for name, words in _WHOLE.items() if any(name in group for _, group in _tables(content, "traffic"))]
+    rest = "".join(f"; {words} stays whole" for words in whole)
     changes = f"{', '.join(told)}, {plural(len(run['seeds']), 'seed')}{rest}"
     return Quick(replace(scenario, text=toml_text.document(content), sets=()), changes)
 

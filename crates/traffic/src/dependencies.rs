@@ -6,6 +6,9 @@ use weft_units::{Duration, HostId, Time};
 
 use crate::flow::Flow;
 
+/// Maximum number of flows of collectives and of traces between ranks: planning takes about 100 bytes for each, besides needs.
+pub(crate) const MAX_ORDERED: u64 = 10_000_000;
+
 /// A point in the life of a flow, at which others may start.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Point {

@@ -11,6 +11,7 @@ use crate::pairs::Pairs;
 use crate::placement::Ranks;
 use crate::program::Program;
 use crate::sizes::Sizes;
+use crate::workload::Training;
 
 /// Flows of one kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +40,8 @@ pub enum Flows {
     Ordered(Program, Option<Ranks>),
     /// A collective operation of these ranks.
     Collective(Collective, Ranks),
+    /// Steps of training among these ranks.
+    Training(Training, Ranks),
 }
 
 /// How flows are drawn.
@@ -82,6 +85,7 @@ impl Group {
             Flows::Listed(list) => Some(list),
             Flows::Ordered(program, _) => Some(&program.flows),
             Flows::Drawn(_) | Flows::Collective(..) => None,
+            Flows::Training(..) => return false,
         };
         self.class.is_none() && list.is_none_or(|list| listed_without(list))
     }

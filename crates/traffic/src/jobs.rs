@@ -1,4 +1,6 @@
-//! [`Job`]: flows that are done together: a round of a collective, or a trace whose flows wait for each other.
+//! [`Job`]: flows that are done together: a round of a collective, a step of training, or a trace whose flows wait for each other.
+
+use weft_units::Duration;
 
 use crate::bound::Bound;
 
@@ -7,7 +9,7 @@ use crate::bound::Bound;
 pub struct Job {
     /// The index of its group.
     pub group: u32,
-    /// The algorithm's name, or `trace`.
+    /// The algorithm's name, `training` or `trace`.
     pub kind: &'static str,
     /// The number of the round, from 1.
     pub round: u64,
@@ -17,7 +19,9 @@ pub struct Job {
     pub bytes: u64,
     /// The number of flows.
     pub flows: u64,
-    /// A lower bound of the time from the first start to the last byte received.
+    /// The time of computations before the first flow, which belongs to the job.
+    pub lead: Duration,
+    /// A lower bound of the time from the first start to the last byte received, with the lead.
     pub bound: Bound,
     /// The ratio of the bus bandwidth to `bytes` over the time, if it has one.
     pub bus_factor: Option<f64>,

@@ -229,6 +229,28 @@ impl Program {
         (0..graph.open.len()).filter(|at| graph.open[*at] == 0).map(|at| graph.node(at)).collect()
     }
 
+    /// Moves the start of each flow and step to the earliest time that the delays between them allow, as if flows took no time:
+    /// so flows of one host to another start in the order in which they wait for each other.
+    pub(crate) fn advance(&mut self) {
+        let graph = self.graph();
+        for node in self.order(&graph).unwrap_or_default() {
+            let reached = *self.start_of(node);
+            for &need in graph.from(node) {
+                let Need { waiting, delay, .. } = self.needs[need as usize];
+                let start = self.start_of(waiting);
+                *start = (*start).max(reached + delay);
+            }
+        }
+    }
+
+    /// The start of a node.
+    fn start_of(&mut self, node: Node) -> &mut Time {
+        match node {
+            Node::Flow(flow) => &mut self.flows[flow as usize].start,
+            Node::Step(step) => &mut self.steps[step as usize].start,
+        }
+    }
+
     /// Turns the steps that wait for no flow and no processor into start times, and their needs with them. Circles
     /// through a step of [`StepKind::Each`] are not looked for.
     ///
@@ -250,10 +272,7 @@ impl Program {
                 if self.is_each(waiting) {
                     continue;
                 }
-                let start = match waiting {
-                    Node::Flow(flow) => &mut self.flows[flow as usize].start,
-                    Node::Step(step) => &mut self.steps[step as usize].start,
-                };
+                let start = self.start_of(waiting);
                 *start = (*start).max(reached + delay);
                 open[place(waiting, graph.flows)] -= 1;
                 is_satisfied[at as usize] = true;

@@ -1,6 +1,6 @@
 //! [`Waits`]: the steps, needs and jobs of all groups, while their flows are drafts.
 
-use crate::dependencies::{Dependencies, Need, Node, Step, StepKind};
+use crate::dependencies::{Dependencies, MAX_ORDERED, Need, Node, Step, StepKind};
 use crate::error::TrafficError;
 use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
@@ -10,8 +10,6 @@ use crate::program::Program;
 
 /// Maximum number of needs of a run: planning it takes up to 70 bytes for each.
 pub(crate) const MAX_NEEDS: usize = 40_000_000;
-/// Maximum number of flows of collectives and of traces between ranks: planning takes about 100 bytes for each, besides needs.
-pub(crate) const MAX_ORDERED: u64 = 10_000_000;
 
 /// The steps, needs and jobs of all groups. Their flows are drafts, by index.
 #[derive(Default)]
@@ -38,12 +36,16 @@ impl Waits {
                     let round = collective.flows(ranks.count(places)).map_err(refuse)?;
                     round.saturating_mul(collective.rounds)
                 }
+                Flows::Training(training, ranks) => {
+                    training.check_ranks(ranks.count(places)).map_err(refuse)?;
+                    training.flows().map_err(refuse)?.saturating_mul(training.steps)
+                }
                 Flows::Listed(_) | Flows::Drawn(_) => 0,
             };
             flows = flows.saturating_add(more);
             if flows > MAX_ORDERED {
                 return Err(refuse(format!(
-                    "collectives and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
+                    "collectives, training and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
                 )));
             }
         }

@@ -11,6 +11,7 @@ pub(crate) mod interfaces;
 pub(crate) mod link_set;
 pub(crate) mod links;
 pub(crate) mod measure;
+pub(crate) mod model;
 pub(crate) mod optional;
 pub(crate) mod pairs;
 pub(crate) mod run;
@@ -20,6 +21,7 @@ pub(crate) mod shapes;
 pub(crate) mod sizes;
 pub(crate) mod trace;
 pub(crate) mod traffic;
+pub(crate) mod training;
 pub(crate) mod transport;
 
 use weft_fabric::Fabric;

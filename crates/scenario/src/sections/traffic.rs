@@ -8,6 +8,7 @@ use super::flow_list::{FLOW_KEYS, FlowList};
 use super::interfaces::{PAIR, lane};
 use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, TraceSettings};
+use super::training::{TRAINING_KEYS, TrainingSettings};
 use super::{Resolver, sizes};
 use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
@@ -48,9 +49,13 @@ pub(crate) const GIVEN_KEYS: &[Key] = &[
 pub(crate) const CHAKRA_KEYS: &[Key] =
     &[key("communicators", Kind::Text, "", "JSON file of the communicators of a trace of Chakra")];
 
+/// The keys of a group that a model of computation and messages describes.
+pub(crate) const WORKLOAD_KEYS: &[Key] =
+    &[key("training", Kind::Table(TRAINING_KEYS), "", "steps of the training of a large language model")];
+
 /// The keys of all kinds of groups.
-pub(crate) fn key_lists() -> [&'static [Key]; 6] {
-    [COMMON_KEYS, GIVEN_KEYS, CHAKRA_KEYS, COLLECTIVE_KEYS, RANK_KEYS, DRAWN_KEYS]
+pub(crate) fn key_lists() -> [&'static [Key]; 7] {
+    [COMMON_KEYS, GIVEN_KEYS, CHAKRA_KEYS, WORKLOAD_KEYS, COLLECTIVE_KEYS, RANK_KEYS, DRAWN_KEYS]
 }
 
 /// A group as written.
@@ -77,18 +82,20 @@ enum Source {
     Listed(FlowList),
     Trace(TraceSettings),
     Collective(Collective, RankSettings),
+    Training(Box<TrainingSettings>),
 }
 
 impl GroupSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         let span = |key: &str| section.node(key).map(|node| node.span);
-        let sources = GIVEN_KEYS.iter().map(|key| key.name).chain(["collective"]);
+        let sources = GIVEN_KEYS.iter().chain(WORKLOAD_KEYS).map(|key| key.name).chain(["collective"]);
         let given: Vec<&str> = sources.filter(|key| span(key).is_some()).collect();
         section.only(&key_lists());
         let has = |keys: &[Key], name: &str| keys.iter().any(|key| key.name == name);
         let source = given.first().copied().unwrap_or_default();
         let idle = section.table.0.iter().filter(|entry| match source {
             "collective" => false,
+            "training" => has(COLLECTIVE_KEYS, &entry.key) && entry.key != "connections",
             "trace" => has(COLLECTIVE_KEYS, &entry.key),
             _ => has(COLLECTIVE_KEYS, &entry.key) || has(RANK_KEYS, &entry.key),
         });
@@ -102,7 +109,11 @@ impl GroupSettings {
             section.problem(entry.span, message, example);
         }
         if !source.is_empty() {
-            let is_start = |name: &str| source == "collective" && matches!(name, "start" | "jitter");
+            let is_start = |name: &str| match source {
+                "collective" => matches!(name, "start" | "jitter"),
+                "training" => name == "start",
+                _ => false,
+            };
             let entries = section.table.0.iter().filter(|entry| {
                 (has(DRAWN_KEYS, &entry.key) && !is_start(&entry.key))
                     || given[1..].contains(&entry.key.as_str())
@@ -125,6 +136,10 @@ impl GroupSettings {
                     (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
                 Source::Collective(collective::decode(section, start, jitter)?, ranks?)
             }
+            Some(&"training") => {
+                let start = section.value(DRAWN_KEYS, "start")?;
+                Source::Training(Box::new(TrainingSettings::decode(section, start)?))
+            }
             Some(_) => Source::Trace(TraceSettings::decode(section)?),
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
         };
@@ -143,7 +158,7 @@ impl GroupSettings {
             intensity_span: span("load").or(span("flows_per_second")),
             load_of_span: span("load_of"),
             flows_span: span("flows"),
-            ranks_span: span("ranks").or(span("trace")).or(span("collective")),
+            ranks_span: span("ranks").or(span("trace")).or(span("collective")).or(span("training")),
             connections_span: span("connections"),
         })
     }
@@ -179,7 +194,7 @@ impl GroupSettings {
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         let files = match &self.source {
             Source::Drawn(drawn) => [drawn.sizes.file(), None],
-            Source::Listed(_) | Source::Collective(..) => [None, None],
+            Source::Listed(_) | Source::Collective(..) | Source::Training(_) => [None, None],
             Source::Trace(trace) => trace.files(),
         };
         files.into_iter().flatten()
@@ -196,6 +211,7 @@ impl GroupSettings {
                 beside = said;
                 flows
             }
+            Source::Training(training) => training.resolve(resolver)?,
             Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
@@ -214,7 +230,7 @@ impl GroupSettings {
             TrafficError::Listed { index, .. } => match &self.source {
                 Source::Listed(list) => list.span_of(index - 1),
                 Source::Trace(trace) => Some(trace.span()),
-                Source::Drawn(_) | Source::Collective(..) => None,
+                Source::Drawn(_) | Source::Collective(..) | Source::Training(_) => None,
             },
             TrafficError::Ranks { .. } => self.ranks_span,
             TrafficError::Circle { .. } => match &self.source {

@@ -8,7 +8,7 @@ use weft_switching::{Schemes, registry};
 use weft_transport::Protocol;
 
 /// Scenarios in which every key with a default has its place.
-const SCENARIOS: [&str; 3] = [
+const SCENARIOS: [&str; 4] = [
     r#"
 [fabric]
 kind = "spine-leaf"
@@ -43,6 +43,17 @@ spines = 2
 leaves = 2
 hosts_per_leaf = 2
 [traffic]
+training = { model = "llama-7b", layers = 2 }
+[scheme]
+name = "ecmp"
+"#,
+    r#"
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+[traffic]
 flow_list = [
     { src = "h0", dst = "h2", bytes = "1 kB", id = "first" },
     { src = "h0", dst = "h2", bytes = "1 kB", after_received = ["first"] },
@@ -53,7 +64,7 @@ name = "ecmp"
 ];
 
 /// Keys whose default depends on others.
-const COMPUTED: [&str; 13] = [
+const COMPUTED: [&str; 16] = [
     "fabric.fabric_rate",
     "fabric.host_rate",
     "fabric.pfc.headroom",
@@ -68,6 +79,8 @@ const COMPUTED: [&str; 13] = [
     "traffic.flow_list.1.dscp",
     "traffic.flow_list.1.interfaces",
     "traffic.ranks",
+    "traffic.training.data",
+    "traffic.training.layers_per_message",
 ];
 
 /// A change for `--set`.

@@ -1,4 +1,4 @@
-//! Flows that wait for others: collectives and traces between ranks.
+//! Flows that wait for others: collectives, training and traces between ranks.
 
 use weft_scenario::{Change, Plan, Scenario, pack};
 use weft_units::Time;
@@ -39,6 +39,26 @@ fn a_collective_waits_and_has_a_bound_for_each_round() {
     assert_eq!(of, [Some(0), Some(0), Some(1), Some(2)]);
     // 30 steps of 1 kB at the default rate of 10 Gbps and twice the default delay of 1 us.
     assert_eq!(traffic.jobs.list()[0].bound.time.ps(), 30 * (800_000 + 2_000_000));
+}
+
+#[test]
+fn training_has_a_job_for_each_step_and_its_messages_have_classes() {
+    let keys = "start = \"1 ms\"\nconnections = \"persistent\"\n\
+        training = { model = \"llama-7b\", layers = 4, tensor = 4, pipeline = 2, micro_batches = 3, steps = 2 }";
+    let traffic = plan(keys, "").traffic;
+    assert_eq!(traffic.classes, ["tensor", "pipeline", "data"]);
+    let [first, second] = traffic.jobs.list() else { panic!("{:?}", traffic.jobs) };
+    // Twice three micro-batches through stages of four replicas; 16 ranks have two replicas.
+    let flows = 2 * 3 * 2 * 2 * 24 + 2 * 3 * 8 + 8 * 4;
+    assert_eq!((first.kind, first.flows, second.round, second.flows), ("training", flows, 2, flows));
+    // The forward pass of two layers by four GPUs, at half of the peak of an H100, before the first message.
+    let layer = 2.0 * 4096.0 * (4.0 * 4096.0 * 4096.0 + 3.0 * 4096.0 * 11_008.0) + 4.0 * 4096.0_f64.powi(3);
+    let lead = 2.0 * layer / 4.0 / (989e12 * 0.5);
+    assert!((first.lead.as_secs_f64() / lead - 1.0).abs() < 1e-9 && second.lead == first.lead);
+    assert!((traffic.flows[0].start.as_secs_f64() - 0.001 - lead).abs() < 1e-9);
+    assert!(traffic.connections.last(0).is_some());
+    let own = plan(&keys.replace("start", "class = \"llama\"\nstart"), "").traffic;
+    assert_eq!(own.classes, ["llama"]);
 }
 
 #[test]

@@ -6,12 +6,12 @@ use weft_units::{Duration, HostId};
 
 use super::matching::Meeting;
 use super::operation::{RankTrace, What};
-use crate::dependencies::{Need, Node, Point};
+use crate::dependencies::{MAX_ORDERED, Node, Point};
+use crate::meet::Moment;
 use crate::program::{Program, spell_circle};
 use crate::trace::error::{Place, TraceError};
 use crate::trace::matching::{Half, Inbox, Match, matches};
 use crate::trace::order::Order;
-use crate::waits::MAX_ORDERED;
 
 /// A node of a trace in the program.
 #[derive(Clone, Copy)]
@@ -149,52 +149,18 @@ impl<'a> Joining<'a> {
     /// Adds the flows of a collective operation. A rank sends nothing before its node starts; the node is done when the
     /// rank has received everything and what it has sent is acknowledged.
     fn meet(&mut self, meeting: &Meeting) {
-        let members = &meeting.members;
-        let round = meeting.kind.round(meeting.bytes, members.len() as u32);
-        let (flows, steps) = (self.program.flows.len() as u32, self.program.steps.len() as u32);
-        let moved = |node: Node| node.after(flows, steps);
-        let mut waits_for_step = vec![false; round.flows.len()];
-        for need in &round.needs {
-            if let (Node::Flow(flow), Node::Step(_)) = (need.waiting, need.on) {
-                waits_for_step[flow as usize] = true;
-            }
-        }
+        let Meeting { kind, bytes, members } = meeting;
+        let round = kind.round(*bytes, members.len() as u32);
+        let begins = members
+            .iter()
+            .map(|(rank, index)| (*rank, Moment::of(self.placed[*rank as usize][*index as usize].start)));
+        let ends = self.program.meet(&round, &begins.collect::<Vec<_>>());
         let member = |host: HostId| members[host.index()];
-        for flow in &round.flows {
-            self.origins[0].push(member(flow.src));
-            self.program.flow(member(flow.src).0, member(flow.dst).0, flow.bytes);
-        }
-        for step in &round.steps {
-            let of = member(step.host);
-            self.step(of);
-        }
-        self.program.needs.extend(round.needs.iter().map(|need| need.between(moved)));
-        let mut begin = |waiting: Node, (rank, index): (u32, u32)| {
-            let on = self.placed[rank as usize][index as usize].start;
-            self.program.needs.push(Need {
-                waiting: moved(waiting),
-                on,
-                at: Point::Started,
-                delay: Duration::ZERO,
-            });
-        };
-        (0..).zip(&round.steps).for_each(|(number, step)| begin(Node::Step(number), member(step.host)));
-        for (number, flow) in (0..).zip(&round.flows) {
-            // Such a flow waits through the step.
-            if !waits_for_step[number as usize] {
-                begin(Node::Flow(number), member(flow.src));
-            }
-        }
-        let ends: Vec<Node> = members.iter().map(|of| self.step(*of)).collect();
-        for ((rank, index), end) in members.iter().zip(&ends) {
-            let placed = &mut self.placed[*rank as usize][*index as usize];
-            self.program.need(*end, placed.start, Point::Started, Duration::ZERO);
-            placed.done = (*end, Point::Started, Duration::ZERO);
-        }
-        for (number, flow) in (0..).zip(&round.flows) {
-            let node = moved(Node::Flow(number));
-            self.program.need(ends[flow.src.index()], node, Point::Acknowledged, Duration::ZERO);
-            self.program.need(ends[flow.dst.index()], node, Point::Received, Duration::ZERO);
+        self.origins[0].extend(round.flows.iter().map(|flow| member(flow.src)));
+        self.origins[1]
+            .extend(round.steps.iter().map(|step| member(step.host)).chain(members.iter().copied()));
+        for ((rank, index), end) in members.iter().zip(ends) {
+            self.placed[*rank as usize][*index as usize].done = (end, Point::Started, Duration::ZERO);
         }
     }
 

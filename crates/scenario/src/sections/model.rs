@@ -1,0 +1,124 @@
+//! The dimensions of a transformer, as keys of `training`.
+
+use weft_traffic::{Attention, Model, Named};
+
+use crate::key::{Key, Kind, key};
+use crate::nearest::list;
+use crate::section::{At, Section};
+
+/// The keys of a model's dimensions, with their upper bounds.
+macro_rules! dimensions {
+    ($(($name:literal, $least:literal, $most:literal, $doc:literal),)+) => {
+        pub(crate) const MODEL_KEYS: [Key; 10] = [
+            key(
+                "model",
+                Kind::Word(Named::WORDS),
+                "",
+                "published model; the keys of dimensions change single ones, or describe a model of your own",
+            ),
+            $(key($name, Kind::Count($least), "", $doc),)+
+        ];
+        const RANGES: &[(&str, u64, u64)] = &[$(($name, $least, $most),)+];
+    };
+}
+
+dimensions! {
+    ("layers", 1, 1_000, "layers of the model"),
+    ("hidden", 1, 100_000, "width of a token's vector"),
+    ("heads", 1, 10_000, "query heads of a layer, each as wide as `hidden` over `heads`"),
+    ("kv_heads", 1, 10_000, "heads of keys and values of a layer; as many as `heads` in a model of your own"),
+    ("ffn", 1, 1_000_000, "inner width of the feed-forward network, or of an expert"),
+    ("matrices", 1, 3, "matrices of a feed-forward network: 2, or 3 with a gate; 3 in a model of your own"),
+    ("vocabulary", 0, 10_000_000, "tokens of the vocabulary; 0 in a model of your own"),
+    ("experts", 0, 10_000, "experts of a layer; 0: a feed-forward network"),
+    ("experts_per_token", 1, 100, "experts of each token; 1 in a model of your own"),
+}
+
+/// The model of a section.
+pub(crate) fn decode(section: &Section<'_>) -> Option<Model> {
+    let given = |name: &str| match section.node(name) {
+        None => Some(None),
+        Some(_) => {
+            let (_, least, most) = *RANGES.iter().find(|(range, _, _)| *range == name)?;
+            count(section, section.get::<u64>(name)?, name, least, most).map(Some)
+        }
+    };
+    let (layers, hidden, heads, kv_heads) =
+        (given("layers"), given("hidden"), given("heads"), given("kv_heads"));
+    let (ffn, matrices, vocabulary) = (given("ffn"), given("matrices"), given("vocabulary"));
+    let (experts, experts_per_token) = (given("experts"), given("experts_per_token"));
+    let named = match section.node("model") {
+        None => None,
+        Some(_) => Some(section.get::<Named>("model")?.value.model()),
+    };
+    let (layers, hidden, heads, ffn) = (layers?, hidden?, heads?, ffn?);
+    let base = match (named, layers, hidden, heads, ffn) {
+        (Some(model), ..) => model,
+        (None, Some(layers), Some(hidden), Some(heads), Some(ffn)) => {
+            let attention = Attention::Grouped { kv_heads: heads, width: hidden / heads };
+            let (vocabulary, experts, shared_experts) = (0, 0, 0);
+            let (matrices, experts_per_token) = (3, 1);
+            Model {
+                layers,
+                hidden,
+                heads,
+                attention,
+                ffn,
+                matrices,
+                vocabulary,
+                experts,
+                experts_per_token,
+                shared_experts,
+            }
+        }
+        _ => {
+            let message = format!("{} has no `model`", section.title());
+            let names = list(Named::WORDS.iter().copied());
+            let label = format!("expected one of {names}; or `layers`, `hidden`, `heads` and `ffn`");
+            section.problem(section.span, message, label);
+            return None;
+        }
+    };
+    let (hidden, heads) = (hidden.unwrap_or(base.hidden), heads.unwrap_or(base.heads));
+    let own = named.is_none() || hidden != base.hidden || heads != base.heads;
+    if own && !hidden.is_multiple_of(heads) {
+        let message = format!("{heads} heads do not divide a width of {hidden}");
+        section.problem(section.span, message, "expected `hidden` to be a multiple of `heads`");
+        return None;
+    }
+    let attention = match (base.attention, kv_heads?) {
+        (Attention::Grouped { kv_heads, width }, count) => {
+            let width = if own { hidden / heads } else { width };
+            Attention::Grouped { kv_heads: count.unwrap_or(kv_heads), width }
+        }
+        (latent, None) => latent,
+        (Attention::Latent { .. }, Some(_)) => {
+            let span = section.node("kv_heads").map_or(section.span, |node| node.span);
+            let message = "the attention of this model has no heads of keys and values";
+            section.problem(span, message, "remove `kv_heads`: it keeps one vector for all heads");
+            return None;
+        }
+    };
+    Some(Model {
+        layers: layers.unwrap_or(base.layers),
+        hidden,
+        heads,
+        attention,
+        ffn: ffn.unwrap_or(base.ffn),
+        matrices: matrices?.unwrap_or(base.matrices),
+        vocabulary: vocabulary?.unwrap_or(base.vocabulary),
+        experts: experts?.unwrap_or(base.experts),
+        experts_per_token: experts_per_token?.unwrap_or(base.experts_per_token),
+        ..base
+    })
+}
+
+/// A whole number within these limits.
+pub(crate) fn count(section: &Section<'_>, count: At<u64>, name: &str, least: u64, most: u64) -> Option<u64> {
+    if (least..=most).contains(&count.value) {
+        return Some(count.value);
+    }
+    let message = format!("`{}` is {}", section.path_of(name), count.value);
+    section.problem(count.span, message, format!("expected {least} to {most}"));
+    None
+}

@@ -1,0 +1,137 @@
+//! `training` of a `[traffic]` group: steps of the training of a transformer.
+
+use weft_traffic::{Flows, Grid, Precision, Ranks, Training};
+use weft_units::Duration;
+
+use super::Resolver;
+use super::collective::{COLLECTIVE_KEYS, RankSettings};
+use super::model::{self, MODEL_KEYS};
+use crate::key::{Key, Kind, key};
+use crate::section::Section;
+
+const STEP_KEYS: [Key; 13] = [
+    key("tensor", Kind::Count(1), "1", "ranks that share each layer"),
+    key("pipeline", Kind::Count(1), "1", "stages of the pipeline, each with a part of the layers"),
+    key("expert", Kind::Count(1), "1", "ranks that share the experts of each layer"),
+    key("data", Kind::Count(1), "the ranks that are left", "replicas; with `expert`, of each expert"),
+    key("micro_batches", Kind::Count(1), "8", "micro-batches of each replica in a step"),
+    key("micro_batch", Kind::Count(1), "1", "sequences of a micro-batch"),
+    key("sequence", Kind::Count(1), "4096", "tokens of a sequence"),
+    key("precision", Kind::Word(Precision::WORDS), "bf16", "numbers of activations and their gradients"),
+    key("gradient_precision", Kind::Word(Precision::WORDS), "fp32", "numbers of the gradients of parameters"),
+    key(
+        "flops",
+        Kind::Number,
+        "989e12",
+        "floating-point operations per second of a GPU; default: H100, bf16",
+    ),
+    key("efficiency", Kind::Number, "0.5", "share of `flops` that computations reach"),
+    key(
+        "layers_per_message",
+        Kind::Count(1),
+        "all of a stage",
+        "layers of a stage whose messages between tensor ranks, and for experts, are sent as one",
+    ),
+    key("steps", Kind::Count(1), "1", "number of steps, one after the other"),
+];
+
+/// The keys of training.
+pub(crate) const TRAINING_KEYS: &[Key] = &{
+    let mut keys = [MODEL_KEYS[0]; MODEL_KEYS.len() + STEP_KEYS.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = if at < MODEL_KEYS.len() { MODEL_KEYS[at] } else { STEP_KEYS[at - MODEL_KEYS.len()] };
+        at += 1;
+    }
+    keys
+};
+
+/// The most steps: a result has an entry for each.
+const MOST_STEPS: u64 = 10_000;
+/// The most of any kind of ranks.
+const MOST_RANKS: u64 = 1_000_000;
+
+/// Training, as written.
+#[derive(Clone, Debug)]
+pub(crate) struct TrainingSettings {
+    training: Training,
+    /// Whether the number of replicas is given.
+    has_data: bool,
+    ranks: RankSettings,
+}
+
+impl TrainingSettings {
+    /// The training of a group; `start` and `connections` are the group's.
+    pub(crate) fn decode(group: &Section<'_>, start: Duration) -> Option<Self> {
+        let section = group.section("training")?;
+        section.only(&[TRAINING_KEYS]);
+        let model = model::decode(&section);
+        let given = |name: &str, most: u64| {
+            let count = section.get::<u64>(name)?;
+            model::count(&section, count, name, 1, most)
+        };
+        let of = |name: &str, most: u64| match section.node(name) {
+            Some(_) => given(name, most),
+            None => section.value::<u64>(TRAINING_KEYS, name),
+        };
+        let has_data = section.node("data").is_some();
+        let data = if has_data { given("data", MOST_RANKS) } else { Some(1) };
+        let (tensor, pipeline, expert) =
+            (of("tensor", MOST_RANKS), of("pipeline", MOST_RANKS), of("expert", MOST_RANKS));
+        let (micro_batches, micro_batch) = (of("micro_batches", 100_000), of("micro_batch", 100_000));
+        let (sequence, steps) = (of("sequence", 10_000_000), of("steps", MOST_STEPS));
+        let layers_per_message = match section.node("layers_per_message") {
+            Some(_) => given("layers_per_message", 1_000),
+            None => Some(0),
+        };
+        let (precision, gradient_precision) =
+            (section.value(TRAINING_KEYS, "precision"), section.value(TRAINING_KEYS, "gradient_precision"));
+        let operations_per_second = operations_per_second(&section, TRAINING_KEYS);
+        let reuse = group.value(COLLECTIVE_KEYS, "connections");
+        let ranks = RankSettings::decode(group);
+        let [tensor, pipeline, expert, data] = [tensor?, pipeline?, expert?, data?].map(|count| count as u32);
+        let training = Training {
+            model: model?,
+            grid: Grid { tensor, expert, data, pipeline },
+            micro_batches: micro_batches?,
+            micro_batch: micro_batch?,
+            sequence: sequence?,
+            precision: precision?,
+            gradient_precision: gradient_precision?,
+            operations_per_second: operations_per_second?,
+            layers_per_message: layers_per_message?,
+            steps: steps?,
+            start,
+            reuse: reuse?,
+        };
+        Some(Self { training, has_data, ranks: ranks? })
+    }
+
+    /// The training on its hosts: replicas take the ranks that are left.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Flows> {
+        let (mut training, ranks) = (self.training, self.ranks.resolve(resolver)?);
+        if !self.has_data {
+            let count = match &ranks {
+                Ranks::Placed(count, _) => count.unwrap_or(resolver.fabric.host_count() as u64),
+                Ranks::Listed(hosts) => hosts.len() as u64,
+            };
+            training.grid.data = (count / training.grid.ranks()).clamp(1, MOST_RANKS) as u32;
+        }
+        Some(Flows::Training(training, ranks))
+    }
+}
+
+/// The operations per second that a GPU reaches.
+fn operations_per_second(section: &Section<'_>, keys: &[Key]) -> Option<f64> {
+    let positive = |name: &str, most: f64| {
+        let value = section.get_or_default::<f64>(keys, name)?;
+        if value.value > 0.0 && value.value <= most {
+            return Some(value.value);
+        }
+        let message = format!("`{}` is {}", section.path_of(name), value.value);
+        section.problem(value.span, message, format!("expected a number above 0, at most {most}"));
+        None
+    };
+    let (flops, efficiency) = (positive("flops", 1e24), positive("efficiency", 1.0));
+    Some(flops? * efficiency?)
+}
