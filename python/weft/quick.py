@@ -17,7 +17,7 @@ MARK = "quick"
 """What names and directories of quick runs end with."""
 _QUANTITY = re.compile(r"\s*([0-9][0-9_]*\.?[0-9]*|\.[0-9]+)\s*([^0-9.\s].*)")
 _TIMES = ("run.duration", "run.limit", "measure.interval", "measure.window")
-_WHOLE = {"flow_list": "a list of flows", "trace": "a trace", "training": "training"}
+_WHOLE = {"flow_list": "a list of flows", "trace": "a trace", "training": "training", "inference": "inference"}
 """The keys of traffic that stays as it is, in words."""
 
 
@@ -32,9 +32,9 @@ class Quick(NamedTuple):
 def quick(scenario: Scenario, seeds: Sequence[int] | None = None) -> Quick:
     """The scenario with a tenth of its duration, its flows or the data of its collectives, and few seeds.
 
-    Times of events, sampling and the measurement window shrink as well. Lists of flows, traces and training stay
-    whole. Its text has all changes, so that a result directory has the scenario that was run; its name says that it is
-    quick, so that results are never taken for those of the whole scenario.
+    Times of events, sampling and the measurement window shrink as well. Lists of flows, traces, training and inference
+    stay whole. Its text has all changes, so that a result directory has the scenario that was run; its name says that
+    it is quick, so that results are never taken for those of the whole scenario.
 
     Args:
         scenario: The whole scenario.

@@ -1,7 +1,7 @@
 //! [`Read`]: a value that can be read from a node: a word, a number, or a quantity with its unit.
 
 use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
-use weft_traffic::{Algorithm, Arrivals, InterfaceRule, LoadOf, Named, Placement, Precision, Relay, Reuse};
+use weft_traffic::{Algorithm, Arrivals, InterfaceRule, Lengths, LoadOf, Named, Placement, Precision, Relay, Reuse};
 use weft_units::{Bytes, Duration, QuantityError, Rate};
 
 use crate::tree::{Node, Value};
@@ -132,4 +132,4 @@ macro_rules! read_words {
     };
 }
 
-read_words!(Algorithm Arrivals InterfaceRule LoadOf MarkAt Named Overhead Placement Precision Relay Reuse Scheduler);
+read_words!(Algorithm Arrivals InterfaceRule Lengths LoadOf MarkAt Named Overhead Placement Precision Relay Reuse Scheduler);

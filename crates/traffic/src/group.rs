@@ -11,7 +11,7 @@ use crate::pairs::Pairs;
 use crate::placement::Ranks;
 use crate::program::Program;
 use crate::sizes::Sizes;
-use crate::workload::Training;
+use crate::workload::{Inference, Training};
 
 /// Flows of one kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,6 +42,8 @@ pub enum Flows {
     Collective(Collective, Ranks),
     /// Steps of training among these ranks.
     Training(Training, Ranks),
+    /// Requests to a model among these ranks.
+    Inference(Inference, Ranks),
 }
 
 /// How flows are drawn.
@@ -85,7 +87,7 @@ impl Group {
             Flows::Listed(list) => Some(list),
             Flows::Ordered(program, _) => Some(&program.flows),
             Flows::Drawn(_) | Flows::Collective(..) => None,
-            Flows::Training(..) => return false,
+            Flows::Training(..) | Flows::Inference(..) => return false,
         };
         self.class.is_none() && list.is_none_or(|list| listed_without(list))
     }

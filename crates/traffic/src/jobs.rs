@@ -1,15 +1,34 @@
-//! [`Job`]: flows that are done together: a round of a collective, a step of training, or a trace whose flows wait for each other.
+//! [`Job`]: flows that are done together: a round of a collective, a step of training, a request of inference, or a trace whose flows wait for each other.
 
-use weft_units::Duration;
+use weft_units::{Duration, Time};
 
 use crate::bound::Bound;
+
+/// The start of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Began {
+    /// So long before its first flow.
+    Before(Duration),
+    /// At this time.
+    At(Time),
+}
+
+impl Began {
+    /// The start of a job whose first flow started at `first`.
+    pub fn time(self, first: Time) -> Time {
+        match self {
+            Self::Before(lead) => Time::from_ps(first.ps().saturating_sub(lead.ps())),
+            Self::At(time) => time,
+        }
+    }
+}
 
 /// Flows that are done together.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Job {
     /// The index of its group.
     pub group: u32,
-    /// The algorithm's name, `training` or `trace`.
+    /// The algorithm's name, `training`, `inference` or `trace`.
     pub kind: &'static str,
     /// The number of the round, from 1.
     pub round: u64,
@@ -19,9 +38,9 @@ pub struct Job {
     pub bytes: u64,
     /// The number of flows.
     pub flows: u64,
-    /// The time of computations before the first flow, which belongs to the job.
-    pub lead: Duration,
-    /// A lower bound of the time from the first start to the last byte received, with the lead.
+    /// Its start.
+    pub began: Began,
+    /// A lower bound of the time from its start to the last byte received.
     pub bound: Bound,
     /// The ratio of the bus bandwidth to `bytes` over the time, if it has one.
     pub bus_factor: Option<f64>,

@@ -40,12 +40,16 @@ impl Waits {
                     training.check_ranks(ranks.count(places)).map_err(refuse)?;
                     training.flows().map_err(refuse)?.saturating_mul(training.steps)
                 }
+                Flows::Inference(inference, ranks) => {
+                    inference.check_ranks(ranks.count(places)).map_err(refuse)?;
+                    inference.expected_flows()
+                }
                 Flows::Listed(_) | Flows::Drawn(_) => 0,
             };
             flows = flows.saturating_add(more);
             if flows > MAX_ORDERED {
                 return Err(refuse(format!(
-                    "collectives, training and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
+                    "collectives, training, inference and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
                 )));
             }
         }

@@ -7,6 +7,7 @@ pub(crate) mod drawn;
 pub(crate) mod event;
 pub(crate) mod fabric;
 pub(crate) mod flow_list;
+pub(crate) mod inference;
 pub(crate) mod interfaces;
 pub(crate) mod link_set;
 pub(crate) mod links;

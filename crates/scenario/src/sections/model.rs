@@ -1,4 +1,4 @@
-//! The dimensions of a transformer, as keys of `training`.
+//! The dimensions of a transformer, as keys of `training` and `inference`, and their other numbers.
 
 use weft_traffic::{Attention, Model, Named};
 
@@ -32,6 +32,20 @@ dimensions! {
     ("vocabulary", 0, 10_000_000, "tokens of the vocabulary; 0 in a model of your own"),
     ("experts", 0, 10_000, "experts of a layer; 0: a feed-forward network"),
     ("experts_per_token", 1, 100, "experts of each token; 1 in a model of your own"),
+}
+
+/// The most of any kind of ranks.
+pub(crate) const MOST_RANKS: u64 = 1_000_000;
+
+/// The keys of dimensions, then these.
+pub(crate) const fn with_model<const OWN: usize, const ALL: usize>(own: [Key; OWN]) -> [Key; ALL] {
+    let mut keys = [MODEL_KEYS[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        keys[at] = if at < MODEL_KEYS.len() { MODEL_KEYS[at] } else { own[at - MODEL_KEYS.len()] };
+        at += 1;
+    }
+    keys
 }
 
 /// The model of a section.
@@ -114,11 +128,39 @@ pub(crate) fn decode(section: &Section<'_>) -> Option<Model> {
 }
 
 /// A whole number within these limits.
-pub(crate) fn count(section: &Section<'_>, count: At<u64>, name: &str, least: u64, most: u64) -> Option<u64> {
+fn count(section: &Section<'_>, count: At<u64>, name: &str, least: u64, most: u64) -> Option<u64> {
     if (least..=most).contains(&count.value) {
         return Some(count.value);
     }
     let message = format!("`{}` is {}", section.path_of(name), count.value);
     section.problem(count.span, message, format!("expected {least} to {most}"));
     None
+}
+
+/// The operations per second that a GPU reaches.
+pub(crate) fn operations_per_second(section: &Section<'_>, keys: &[Key]) -> Option<f64> {
+    let flops = positive(section, keys, "flops", 1e24);
+    let efficiency = positive(section, keys, "efficiency", 1.0);
+    Some(flops? * efficiency?)
+}
+
+/// A number above 0, or its default.
+pub(crate) fn positive(section: &Section<'_>, keys: &[Key], name: &str, most: f64) -> Option<f64> {
+    let value = section.get_or_default::<f64>(keys, name)?;
+    if value.value > 0.0 && value.value <= most {
+        return Some(value.value);
+    }
+    let message = format!("`{}` is {}", section.path_of(name), value.value);
+    section.problem(value.span, message, format!("expected a number above 0, at most {most}"));
+    None
+}
+
+/// A whole number above 0, or its default.
+pub(crate) fn count_of(section: &Section<'_>, keys: &[Key], name: &str, most: u64) -> Option<u64> {
+    count(section, section.get_or_default::<u64>(keys, name)?, name, 1, most)
+}
+
+/// A whole number above 0; 0 if it is not given.
+pub(crate) fn all_or_count(section: &Section<'_>, keys: &[Key], name: &str, most: u64) -> Option<u64> {
+    if section.node(name).is_some() { count_of(section, keys, name, most) } else { Some(0) }
 }

@@ -5,7 +5,7 @@ use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
 use super::flow_list::{FLOW_KEYS, FlowList};
-use super::interfaces::{PAIR, lane};
+use super::{InferenceSettings, inference::{INFERENCE_KEYS, interfaces::{PAIR, lane};
 use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, TraceSettings};
 use super::training::{TRAINING_KEYS, TrainingSettings};
@@ -50,8 +50,10 @@ pub(crate) const CHAKRA_KEYS: &[Key] =
     &[key("communicators", Kind::Text, "", "JSON file of the communicators of a trace of Chakra")];
 
 /// The keys of a group that a model of computation and messages describes.
-pub(crate) const WORKLOAD_KEYS: &[Key] =
-    &[key("training", Kind::Table(TRAINING_KEYS), "", "steps of the training of a large language model")];
+pub(crate) const WORKLOAD_KEYS: &[Key] = &[
+    key("training", Kind::Table(TRAINING_KEYS), "", "steps of the training of a large language model"),
+    key("inference", Kind::Table(INFERENCE_KEYS), "", "requests to a large language model"),
+];
 
 /// The keys of all kinds of groups.
 pub(crate) fn key_lists() -> [&'static [Key]; 7] {
@@ -83,6 +85,7 @@ enum Source {
     Trace(TraceSettings),
     Collective(Collective, RankSettings),
     Training(Box<TrainingSettings>),
+    Inference(Box<InferenceSettings>),
 }
 
 impl GroupSettings {
@@ -95,7 +98,7 @@ impl GroupSettings {
         let source = given.first().copied().unwrap_or_default();
         let idle = section.table.0.iter().filter(|entry| match source {
             "collective" => false,
-            "training" => has(COLLECTIVE_KEYS, &entry.key) && entry.key != "connections",
+            "training" | "inference" => has(COLLECTIVE_KEYS, &entry.key) && entry.key != "connections",
             "trace" => has(COLLECTIVE_KEYS, &entry.key),
             _ => has(COLLECTIVE_KEYS, &entry.key) || has(RANK_KEYS, &entry.key),
         });
@@ -111,7 +114,7 @@ impl GroupSettings {
         if !source.is_empty() {
             let is_start = |name: &str| match source {
                 "collective" => matches!(name, "start" | "jitter"),
-                "training" => name == "start",
+                "training" | "inference" => name == "start",
                 _ => false,
             };
             let entries = section.table.0.iter().filter(|entry| {
@@ -140,6 +143,10 @@ impl GroupSettings {
                 let start = section.value(DRAWN_KEYS, "start")?;
                 Source::Training(Box::new(TrainingSettings::decode(section, start)?))
             }
+            Some(&"inference") => {
+                let start = section.value(DRAWN_KEYS, "start")?;
+                Source::Inference(Box::new(InferenceSettings::decode(section, start)?))
+            }
             Some(_) => Source::Trace(TraceSettings::decode(section)?),
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
         };
@@ -158,7 +165,11 @@ impl GroupSettings {
             intensity_span: span("load").or(span("flows_per_second")),
             load_of_span: span("load_of"),
             flows_span: span("flows"),
-            ranks_span: span("ranks").or(span("trace")).or(span("collective")).or(span("training")),
+            ranks_span: span("ranks")
+                .or(span("trace"))
+                .or(span("collective"))
+                .or(span("training"))
+                .or(span("inference")),
             connections_span: span("connections"),
         })
     }
@@ -194,7 +205,9 @@ impl GroupSettings {
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         let files = match &self.source {
             Source::Drawn(drawn) => [drawn.sizes.file(), None],
-            Source::Listed(_) | Source::Collective(..) | Source::Training(_) => [None, None],
+            Source::Listed(_) | Source::Collective(..) | Source::Training(_) | Source::Inference(_) => {
+                [None, None]
+            }
             Source::Trace(trace) => trace.files(),
         };
         files.into_iter().flatten()
@@ -212,6 +225,7 @@ impl GroupSettings {
                 flows
             }
             Source::Training(training) => training.resolve(resolver)?,
+            Source::Inference(inference) => inference.resolve(resolver)?,
             Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
@@ -230,7 +244,9 @@ impl GroupSettings {
             TrafficError::Listed { index, .. } => match &self.source {
                 Source::Listed(list) => list.span_of(index - 1),
                 Source::Trace(trace) => Some(trace.span()),
-                Source::Drawn(_) | Source::Collective(..) | Source::Training(_) => None,
+                Source::Drawn(_) | Source::Collective(..) | Source::Training(_) | Source::Inference(_) => {
+                    None
+                }
             },
             TrafficError::Ranks { .. } => self.ranks_span,
             TrafficError::Circle { .. } => match &self.source {

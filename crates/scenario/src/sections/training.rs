@@ -5,7 +5,7 @@ use weft_units::Duration;
 
 use super::Resolver;
 use super::collective::{COLLECTIVE_KEYS, RankSettings};
-use super::model::{self, MODEL_KEYS};
+use super::model::{self, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, with_model};
 use crate::key::{Key, Kind, key};
 use crate::section::Section;
 
@@ -36,20 +36,10 @@ const STEP_KEYS: [Key; 13] = [
 ];
 
 /// The keys of training.
-pub(crate) const TRAINING_KEYS: &[Key] = &{
-    let mut keys = [MODEL_KEYS[0]; MODEL_KEYS.len() + STEP_KEYS.len()];
-    let mut at = 0;
-    while at < keys.len() {
-        keys[at] = if at < MODEL_KEYS.len() { MODEL_KEYS[at] } else { STEP_KEYS[at - MODEL_KEYS.len()] };
-        at += 1;
-    }
-    keys
-};
+pub(crate) const TRAINING_KEYS: &[Key] = &with_model::<13, { MODEL_KEYS.len() + 13 }>(STEP_KEYS);
 
 /// The most steps: a result has an entry for each.
 const MOST_STEPS: u64 = 10_000;
-/// The most of any kind of ranks.
-const MOST_RANKS: u64 = 1_000_000;
 
 /// Training, as written.
 #[derive(Clone, Debug)]
@@ -66,24 +56,14 @@ impl TrainingSettings {
         let section = group.section("training")?;
         section.only(&[TRAINING_KEYS]);
         let model = model::decode(&section);
-        let given = |name: &str, most: u64| {
-            let count = section.get::<u64>(name)?;
-            model::count(&section, count, name, 1, most)
-        };
-        let of = |name: &str, most: u64| match section.node(name) {
-            Some(_) => given(name, most),
-            None => section.value::<u64>(TRAINING_KEYS, name),
-        };
+        let of = |name: &str, most: u64| count_of(&section, TRAINING_KEYS, name, most);
         let has_data = section.node("data").is_some();
-        let data = if has_data { given("data", MOST_RANKS) } else { Some(1) };
+        let data = if has_data { of("data", MOST_RANKS) } else { Some(1) };
         let (tensor, pipeline, expert) =
             (of("tensor", MOST_RANKS), of("pipeline", MOST_RANKS), of("expert", MOST_RANKS));
         let (micro_batches, micro_batch) = (of("micro_batches", 100_000), of("micro_batch", 100_000));
         let (sequence, steps) = (of("sequence", 10_000_000), of("steps", MOST_STEPS));
-        let layers_per_message = match section.node("layers_per_message") {
-            Some(_) => given("layers_per_message", 1_000),
-            None => Some(0),
-        };
+        let layers_per_message = all_or_count(&section, TRAINING_KEYS, "layers_per_message", 1_000);
         let (precision, gradient_precision) =
             (section.value(TRAINING_KEYS, "precision"), section.value(TRAINING_KEYS, "gradient_precision"));
         let operations_per_second = operations_per_second(&section, TRAINING_KEYS);
@@ -119,19 +99,4 @@ impl TrainingSettings {
         }
         Some(Flows::Training(training, ranks))
     }
-}
-
-/// The operations per second that a GPU reaches.
-fn operations_per_second(section: &Section<'_>, keys: &[Key]) -> Option<f64> {
-    let positive = |name: &str, most: f64| {
-        let value = section.get_or_default::<f64>(keys, name)?;
-        if value.value > 0.0 && value.value <= most {
-            return Some(value.value);
-        }
-        let message = format!("`{}` is {}", section.path_of(name), value.value);
-        section.problem(value.span, message, format!("expected a number above 0, at most {most}"));
-        None
-    };
-    let (flops, efficiency) = (positive("flops", 1e24), positive("efficiency", 1.0));
-    Some(flops? * efficiency?)
 }

@@ -8,7 +8,7 @@ use weft_switching::{Schemes, registry};
 use weft_transport::Protocol;
 
 /// Scenarios in which every key with a default has its place.
-const SCENARIOS: [&str; 4] = [
+const SCENARIOS: [&str; 5] = [
     r#"
 [fabric]
 kind = "spine-leaf"
@@ -50,6 +50,17 @@ name = "ecmp"
     r#"
 [fabric]
 kind = "spine-leaf"
+spines = 1
+leaves = 2
+hosts_per_leaf = 1
+[traffic]
+inference = { model = "llama-7b", requests_per_second = 3 }
+[scheme]
+name = "ecmp"
+"#,
+    r#"
+[fabric]
+kind = "spine-leaf"
 spines = 2
 leaves = 2
 hosts_per_leaf = 2
@@ -64,7 +75,7 @@ name = "ecmp"
 ];
 
 /// Keys whose default depends on others.
-const COMPUTED: [&str; 16] = [
+const COMPUTED: [&str; 18] = [
     "fabric.fabric_rate",
     "fabric.host_rate",
     "fabric.pfc.headroom",
@@ -78,6 +89,8 @@ const COMPUTED: [&str; 16] = [
     "traffic.flow_list.1.class",
     "traffic.flow_list.1.dscp",
     "traffic.flow_list.1.interfaces",
+    "traffic.inference.layers_per_message",
+    "traffic.inference.tokens_per_message",
     "traffic.ranks",
     "traffic.training.data",
     "traffic.training.layers_per_message",

@@ -40,6 +40,8 @@ const LINES: &[&str] = &[
     "training = { model = \"mixtral-8x7b\", tensor = 4, expert = 2 }",
     "training = { layers = 2, hidden = 64, heads = 2, ffn = 64, pipeline = 2, micro_batches = 3, steps = 2 }",
     "training.flops = 1e12",
+    "inference = { model = \"llama-7b\", requests_per_second = 9, tensor = 4, prefill = 2, decode = 2 }",
+    "inference.lengths = \"exponential\"",
     "connections = \"persistent\"",
     "bytes = \"9 kB\"",
     "ranks = 5",

@@ -1,6 +1,7 @@
-//! Flows that wait for others: collectives, training and traces between ranks.
+//! Flows that wait for others: collectives, training, inference and traces between ranks.
 
 use weft_scenario::{Change, Plan, Scenario, pack};
+use weft_traffic::Began;
 use weft_units::Time;
 
 /// The plan of a fat-tree with these keys of its traffic; every file that it names contains `file`.
@@ -54,11 +55,32 @@ fn training_has_a_job_for_each_step_and_its_messages_have_classes() {
     // The forward pass of two layers by four GPUs, at half of the peak of an H100, before the first message.
     let layer = 2.0 * 4096.0 * (4.0 * 4096.0 * 4096.0 + 3.0 * 4096.0 * 11_008.0) + 4.0 * 4096.0_f64.powi(3);
     let lead = 2.0 * layer / 4.0 / (989e12 * 0.5);
-    assert!((first.lead.as_secs_f64() / lead - 1.0).abs() < 1e-9 && second.lead == first.lead);
+    let Began::Before(before) = first.began else { panic!("{first:?}") };
+    assert!((before.as_secs_f64() / lead - 1.0).abs() < 1e-9 && second.began == first.began);
     assert!((traffic.flows[0].start.as_secs_f64() - 0.001 - lead).abs() < 1e-9);
     assert!(traffic.connections.last(0).is_some());
     let own = plan(&keys.replace("start", "class = \"llama\"\nstart"), "").traffic;
     assert_eq!(own.classes, ["llama"]);
+}
+
+#[test]
+fn inference_has_a_job_for_each_request_from_its_arrival_on() {
+    let keys = "start = \"1 s\"\nconnections = \"persistent\"\ninference = { model = \"llama-7b\", tensor = 4, \
+        prefill = 3, decode = 1, requests = 6, requests_per_second = 1000, tokens_per_message = 64 }";
+    let traffic = plan(keys, "").traffic;
+    assert_eq!(traffic.classes, ["prefill", "kv", "decode"]);
+    let jobs = traffic.jobs.list();
+    assert!(jobs.len() == 6 && jobs.iter().all(|job| job.kind == "inference" && job.flows == 4 + 3 * 24));
+    let arrivals: Vec<Began> = jobs.iter().map(|job| job.began).collect();
+    assert!(matches!(arrivals[0], Began::At(at) if at.as_secs_f64() > 1.0));
+    // All prompts have 1024 tokens of half a MiB: 32 layers of 2 x 4096 numbers of two bytes.
+    let kv = traffic.flows.iter().filter(|flow| traffic.classes[flow.class as usize] == "kv");
+    assert_eq!(kv.map(|flow| flow.bytes).sum::<u64>(), 6 * 1024 * 512 * 1024);
+    assert!(jobs.iter().all(|job| job.bound == jobs[0].bound));
+    // Tokens of several answers are generated at the same time, in an order that depends on the run.
+    let open = |flow: &&weft_traffic::Flow| traffic.connections.last(flow.id.0).is_some();
+    let decode = traffic.flows.iter().filter(|flow| traffic.classes[flow.class as usize] == "decode");
+    assert_eq!((decode.filter(open).count(), traffic.flows.iter().filter(open).count()), (0, 6 * 28));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! The jobs of a run in `summary.json`: rounds of collectives, steps of training, and traces whose flows wait for each other.
+//! The jobs of a run in `summary.json`: rounds of collectives, steps of training, requests of inference, and traces whose flows wait for each other.
 
 use serde_json::{Value, json};
 use weft_traffic::Traffic;
-use weft_units::Duration;
+use weft_units::{Duration, Time};
 
 use crate::record::JobReport;
 
@@ -11,7 +11,8 @@ pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> 
     let jobs = traffic.jobs.list().iter().zip(reports).map(|(job, report)| {
         let is_complete = report.finished == job.flows;
         let end = report.end.filter(|_| is_complete);
-        let completion = end.zip(report.start).map(|(end, start)| job.lead + end.saturating_since(start));
+        let start = report.start.map(|first| job.began.time(first));
+        let completion = end.zip(start).map(|(end, start)| end.saturating_since(start));
         let bound = job.bound.time.ps();
         let ratio = completion.filter(|_| bound > 0).map(|took| took.ps() as f64 / bound as f64);
         let seconds = completion.map(Duration::as_secs_f64).filter(|took| *took > 0.0);
@@ -26,7 +27,7 @@ pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> 
             "bytes": job.bytes,
             "flows": job.flows,
             "flows_finished": report.finished,
-            "start_ps": report.start.map(|start| start.ps().saturating_sub(job.lead.ps())),
+            "start_ps": start.map(Time::ps),
             "completion_ps": completion.map(Duration::ps),
             "bound_ps": bound,
             "bound_by": job.bound.by,

@@ -1,5 +1,7 @@
 //! [`generate`]: turns groups of flows into the flow list of a run.
 
+mod workloads;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -14,7 +16,7 @@ use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
 use crate::flow::MAX_FLOWS;
 use crate::group::{Drawn, Flows, Group, Intensity};
-use crate::jobs::Job;
+use crate::jobs::{Began, Job};
 use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::offer::Offer;
@@ -27,7 +29,6 @@ use crate::relay::{Relay, relayed};
 use crate::schedule::{Schedule, Streams};
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
 use crate::waits::Waits;
-use crate::workload::{Message, Training};
 
 /// Draws the flows of `groups` that start within `duration`.
 ///
@@ -87,6 +88,10 @@ pub fn generate(
             }
             Flows::Training(training, ranks) => {
                 making.training(index, group, training, ranks, &mut streams)?;
+                (None, None)
+            }
+            Flows::Inference(inference, ranks) => {
+                making.inference(index, group, inference, ranks, &mut streams)?;
                 (None, None)
             }
             Flows::Drawn(drawn) => {
@@ -190,8 +195,8 @@ impl Making<'_> {
             let bound = Bound::of(&program, self.places, Reuse::PerMessage);
             let bus_factor = None;
             let group = index as u32;
-            let (kind, round, lead) = ("trace", 1, Duration::ZERO);
-            let job = Job { group, kind, round, ranks: count, bytes, flows, lead, bound, bus_factor };
+            let (kind, round, began) = ("trace", 1, Began::Before(Duration::ZERO));
+            let job = Job { group, kind, round, ranks: count, bytes, flows, began, bound, bus_factor };
             self.waits.job(job, first);
         }
         self.waits.add(program, first);
@@ -273,56 +278,10 @@ impl Making<'_> {
                 ranks,
                 bytes: collective.bytes,
                 flows,
-                lead: Duration::ZERO,
+                began: Began::Before(Duration::ZERO),
                 bound: bound.clone(),
                 bus_factor: collective.algorithm.bus_factor(ranks),
             };
-            self.waits.job(job, first + (round * flows) as usize);
-        }
-        Ok(())
-    }
-
-    fn training(
-        &mut self,
-        index: usize,
-        group: &Group,
-        training: &Training,
-        ranks: &Ranks,
-        streams: &mut Streams,
-    ) -> Result<(), TrafficError> {
-        let refuse = |why| TrafficError::Ranks { group: index, why };
-        let count = training.grid.ranks();
-        let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
-        self.room_for(index, training.flows().map_err(refuse)?.saturating_mul(training.steps))?;
-        let (mut step, _) = training.program(1);
-        let bytes = step.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
-        let flows = step.flows.len() as u64;
-        step.place(&hosts);
-        let first_flow = step.flows.iter().map(|flow| flow.start).min().unwrap_or_default();
-        let lead = first_flow.saturating_since(Time::ZERO + training.start);
-        let mut bound = Bound::of(&step, self.places, training.reuse);
-        bound.time += lead;
-        drop(step);
-        let (mut all, messages) = training.program(training.steps);
-        if group.class.is_none() {
-            for (flow, message) in all.flows.iter_mut().zip(&messages) {
-                flow.class = Some(message.class().to_owned());
-            }
-        }
-        all.place(&hosts);
-        let first = self.drafts.len();
-        self.settle(index, group, &mut all)?;
-        self.waits.add(all, first);
-        if training.reuse == Reuse::Persistent {
-            for of in Message::ALL {
-                let ids = (first as u32..).zip(&messages).filter(|(_, message)| **message == of);
-                self.open.push(ids.map(|(id, _)| id..id + 1).collect());
-            }
-        }
-        for round in 0..training.steps {
-            let (group, kind, ranks, bus_factor) = (index as u32, "training", count as u32, None);
-            let bound = bound.clone();
-            let job = Job { group, kind, round: round + 1, ranks, bytes, flows, lead, bound, bus_factor };
             self.waits.job(job, first + (round * flows) as usize);
         }
         Ok(())

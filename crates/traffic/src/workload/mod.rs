@@ -1,14 +1,17 @@
 //! Generators of the traffic of large language models, from published dimensions and formulas.
 
 mod grid;
+mod inference;
 mod model;
 mod one_forward_one_backward;
 mod training;
 
 pub use grid::Grid;
-pub use model::{Attention, Model, Named};
+pub(crate) use inference::Kind;
+pub use inference::{Inference, Lengths};
+pub use model::{Attention, Model, Named, Precision};
 pub(crate) use training::Message;
-pub use training::{Precision, Training};
+pub use training::Training;
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,31 @@ words! {
     }
 }
 
+words! {
+    /// The width of a number.
+    pub enum Precision {
+        /// One byte.
+        Fp8 = "fp8",
+        /// Two bytes.
+        Bf16 = "bf16",
+        /// Two bytes.
+        Fp16 = "fp16",
+        /// Four bytes.
+        Fp32 = "fp32",
+    }
+}
+
+impl Precision {
+    /// The bytes of a number.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Fp8 => 1,
+            Self::Bf16 | Self::Fp16 => 2,
+            Self::Fp32 => 4,
+        }
+    }
+}
+
 /// The attention of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attention {
@@ -167,6 +192,22 @@ impl Model {
         2.0 * tokens * parameters + 2.0 * tokens * context * (self.heads * widths) as f64
     }
 
+    /// The numbers that a token's keys and values keep in all layers: `2 layers × heads of keys × width`, or one vector per layer
+    /// with latent attention.
+    pub const fn kept_numbers(&self) -> u64 {
+        self.layers
+            * match self.attention {
+                Attention::Grouped { kv_heads, width } => 2 * kv_heads * width,
+                Attention::Latent { kv, position, .. } => kv + position,
+            }
+    }
+
+    /// The parameters that a token uses: of experts, those that it chooses.
+    pub const fn used_parameters(&self) -> u64 {
+        let chosen = if self.experts == 0 { 0 } else { self.experts_per_token * self.ffn_parameters() };
+        self.layers * (self.dense_parameters() + chosen) + self.table_parameters()
+    }
+
     /// The operations of the output table for `tokens` tokens: `2 B s h V`.
     pub fn table_operations(&self, tokens: f64) -> f64 {
         2.0 * tokens * self.table_parameters() as f64
@@ -190,6 +231,15 @@ mod tests {
             let found = named.model().parameters() as f64 / 1e9;
             assert!((found / billions - 1.0).abs() < 0.002, "{named}: {found}, not {billions}");
         }
+    }
+
+    #[test]
+    fn keys_and_values_have_the_bytes_that_papers_state() {
+        // 80 layers of 8 heads of 128 keys and as many values, of 16 bits.
+        assert_eq!(2 * Named::Llama70b.model().kept_numbers(), 320 * 1024);
+        assert_eq!(2 * Named::Gpt175b.model().kept_numbers(), 2 * 96 * 12_288 * 2);
+        // DeepSeek-V2 (2024), section 2.1.4: 576 numbers of each layer.
+        assert_eq!(Named::DeepSeekV3Like.model().kept_numbers(), 61 * 576);
     }
 
     #[test]

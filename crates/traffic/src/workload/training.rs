@@ -7,10 +7,10 @@
 //! section 4.1), in the order "one forward, one backward" (PipeDream-Flush there). Ranks that share experts exchange tokens before
 //! and after them (Fedus et al., Switch Transformers, JMLR 2022). Replicas add up gradients at the end of a step.
 
-use weft_units::{Duration, Time, plural, words};
+use weft_units::{Duration, Time, plural};
 
 use super::grid::{Cell, Grid};
-use super::model::Model;
+use super::model::{Model, Precision};
 use super::one_forward_one_backward::{Pass, order};
 use crate::collective::{Algorithm, Collective};
 use crate::connections::Reuse;
@@ -18,31 +18,6 @@ use crate::dependencies::{MAX_ORDERED, Node, Point};
 use crate::meet::Moment;
 use crate::part::part;
 use crate::program::Program;
-
-words! {
-    /// The width of a number.
-    pub enum Precision {
-        /// One byte.
-        Fp8 = "fp8",
-        /// Two bytes.
-        Bf16 = "bf16",
-        /// Two bytes.
-        Fp16 = "fp16",
-        /// Four bytes.
-        Fp32 = "fp32",
-    }
-}
-
-impl Precision {
-    /// The bytes of a number.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::Fp8 => 1,
-            Self::Bf16 | Self::Fp16 => 2,
-            Self::Fp32 => 4,
-        }
-    }
-}
 
 /// A training job.
 #[derive(Clone, Copy, PartialEq, Debug)]
