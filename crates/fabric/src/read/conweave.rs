@@ -1,4 +1,4 @@
-//! Topologies of conweave-ns3 and HPCC (`.txt`): the numbers of nodes, switches and links, the switches, then for each
+//! Topologies of conweave-ns3, HPCC and SimAI (`.txt`): the numbers of nodes, switches and links, the switches, then for each
 //! link two nodes, rate, delay and error rate.
 //!
 //! ```text
@@ -10,17 +10,30 @@
 //! ```
 //!
 //! Both programs read words (`>>`), so lines do not matter, and stop after the last link: notes may follow.
+//!
+//! Topologies of SimAI have more numbers in front: nodes, GPUs of a server, NVSwitches, switches, links, and the kind of GPU. The
+//! first switches of the list are NVSwitches (`SetupNetwork` in its `common.h`).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use weft_units::{Duration, Rate, plural};
 
-use super::attributes::NodeAttributes;
+use super::attributes::{NodeAttributes, Tier};
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::notes::Notes;
 use super::{ErrorKind, ReadError};
 use crate::builder::check_size;
-use crate::{LinkSpec, Role, visible};
+use crate::{Limit, LinkSpec, QueueSpec, Role, SCALE_UP_TIER, visible};
+
+/// The numbers at the beginning of a file.
+#[derive(Clone, Copy)]
+struct Head {
+    nodes: u64,
+    /// The first of the switches, each of which joins the GPUs of a server.
+    scale_up: u64,
+    switches: u64,
+    links: u64,
+}
 
 /// The words of a file, in order.
 struct Words<'a> {
@@ -66,10 +79,11 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
     let mut words = Words::new(text);
     let start = text.len() - text.trim_ascii_start().len();
     let at_start = |why: ErrorKind| ReadError::from(why).at(text, start);
-    let [nodes, switches, links] = head(&mut words)?;
+    let Head { nodes, scale_up, switches, links } = head(&mut words)?;
     check_size(nodes, links).map_err(|why| at_start(why.into()))?;
-    let mut found = BTreeSet::new();
-    for _ in 0..switches {
+    // Whether each switch is one of a server.
+    let mut found = BTreeMap::new();
+    for number in 0..switches {
         let [word] = words.take().map_err(|_| {
             at_start(ErrorKind::Syntax(format!(
                 "the file ends after {} of {}",
@@ -77,14 +91,19 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
                 plural(switches, "switch")
             )))
         })?;
-        if !found.insert(node(&words, word, nodes)?) {
+        if found.insert(node(&words, word, nodes)?, number < scale_up).is_some() {
             return Err(words.error(&format!("switch {word} is listed twice"), word));
         }
     }
-    let named = |node: u64| if found.contains(&node) { format!("s{node}") } else { format!("h{node}") };
+    let named = |node: u64| match found.get(&node) {
+        None => format!("h{node}"),
+        Some(false) => format!("s{node}"),
+        Some(true) => format!("n{node}"),
+    };
     let file_nodes = (0..nodes).map(|node| {
-        let role = Some(if found.contains(&node) { Role::Switch } else { Role::Host });
-        let attributes = NodeAttributes { role, ..NodeAttributes::default() };
+        let role = Some(if found.contains_key(&node) { Role::Switch } else { Role::Host });
+        let tier = found.get(&node).filter(|is_of_server| **is_of_server).map(|_| Tier(SCALE_UP_TIER));
+        let attributes = NodeAttributes { role, tier, ..NodeAttributes::default() };
         FileNode {
             name: named(node),
             attributes,
@@ -108,8 +127,12 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
             )))
         })?;
         let byte = words.byte(from);
-        let (from, to) = (named(node(&words, from, nodes)?), named(node(&words, to, nodes)?));
-        let forth = properties(&words, rate, delay, errors, defaults)?;
+        let (from, to) = (node(&words, from, nodes)?, node(&words, to, nodes)?);
+        let mut forth = properties(&words, rate, delay, errors, defaults)?;
+        if [from, to].iter().any(|end| found.get(end) == Some(&true)) {
+            forth = forth.with_queue(QueueSpec::fifo(Limit::Unlimited));
+        }
+        let (from, to) = (named(from), named(to));
         let place = Place { byte, element: format!("link {number} (`{from}` - `{to}`)") };
         edges.push(FileEdge { from, to, back: Some(forth.clone()), forth, up: true, place });
     }
@@ -121,19 +144,36 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
     Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges, notes })
 }
 
+/// Whether a text begins as a topology of SimAI.
+pub(super) fn is_simai(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    simai_head(first_lines(text).next().unwrap_or_default()).is_some()
+}
+
+/// The numbers of a line of SimAI: nodes, GPUs of a server, NVSwitches, switches, links, kind of GPU.
+fn simai_head(line: &str) -> Option<Head> {
+    let words: Vec<&str> = line.split_ascii_whitespace().take(7).collect();
+    let [nodes, gpus, scale_up, switches, links, kind] = words[..] else { return None };
+    let numbers: Result<Vec<u64>, _> =
+        [nodes, gpus, scale_up, switches, links].iter().map(|word| word.parse()).collect();
+    let [nodes, _, scale_up, switches, links] = numbers.ok()?[..] else { return None };
+    let head = Head { nodes, scale_up, switches: scale_up.saturating_add(switches), links };
+    kind.parse::<f64>().is_err().then_some(head)
+}
+
 /// The numbers of nodes, switches and links.
-fn head(words: &mut Words<'_>) -> Result<[u64; 3], ReadError> {
-    let line: Vec<&str> =
-        first_lines(words.text).next().unwrap_or_default().split_ascii_whitespace().collect();
-    let first = line.first().copied().unwrap_or(words.text);
-    let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
-    // Nodes, GPUs of a server, NVSwitches, switches, links, kind of GPU.
-    if line.len() == 6 && are_numbers(&line[..5]) && !are_numbers(&line[5..]) {
-        return Err(words.error("topologies of SimAI, with GPUs, are not supported", first));
+fn head(words: &mut Words<'_>) -> Result<Head, ReadError> {
+    let line = first_lines(words.text).next().unwrap_or_default();
+    if let Some(head) = simai_head(line) {
+        words.rest.by_ref().take(6).for_each(drop);
+        return Ok(head);
     }
+    let line: Vec<&str> = line.split_ascii_whitespace().collect();
+    let first = line.first().copied().unwrap_or(words.text);
     let numbers: Result<[&str; 3], usize> = words.take();
     let numbers = numbers.ok().and_then(|[nodes, switches, links]| {
-        Some([nodes.parse().ok()?, switches.parse().ok()?, links.parse().ok()?])
+        let (nodes, switches, links) = (nodes.parse().ok()?, switches.parse().ok()?, links.parse().ok()?);
+        Some(Head { nodes, scale_up: 0, switches, links })
     });
     numbers.ok_or_else(|| {
         words.error(&format!("`{}` is not three numbers: nodes, switches, links", line.join(" ")), first)

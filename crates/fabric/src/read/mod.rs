@@ -33,7 +33,8 @@ pub use node_link::node_link;
 use crate::{Fabric, FabricBuilder, LinkSpec};
 
 /// Reads a fabric from the bytes of a file. The extension of `path` gives the format: `.toml`, `.graphml` (or
-/// `.xml`), `.json`, `.topo` (htsim), `.txt` (conweave-ns3, HPCC). The default name of the fabric is the file's.
+/// `.xml`), `.json`, `.topo` (htsim), `.txt` (conweave-ns3, HPCC, SimAI; of SimAI
+/// any other name, too). The default name of the fabric is the file's.
 ///
 /// # Errors
 /// [`ReadError`] with the line or element.
@@ -62,6 +63,8 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
             builder.note(notes.about(path));
             return Ok(builder);
         }
+        // The names that SimAI's script gives have no ending.
+        _ if conweave::is_simai(bytes) => conweave::graph,
         _ => return Err(ErrorKind::Ending { path: path.to_owned() }.into()),
     };
     let mut graph = reader(text(bytes)?, stem, defaults)?;

@@ -1,4 +1,4 @@
-//! Fabrics in the formats of other simulators: htsim and conweave-ns3.
+//! Fabrics in the formats of other simulators: htsim, conweave-ns3 and SimAI.
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, Limit, LinkSpec, Role, build, read};
@@ -232,6 +232,54 @@ fn a_topology_of_conweave_is_words_and_ends_with_its_last_link() {
 }
 
 #[test]
+fn servers_of_a_topology_of_simai_are_scale_up_domains() {
+    let text = include_str!("../data/simai_rails");
+    // SimAI's script gives its files names without an ending.
+    let fabric = parse("rails_4g_2gps_400Gbps_H100", text).unwrap();
+    assert_eq!(links(&fabric), links(&parse("rails_4g_2gps_400Gbps_H100.txt", text).unwrap()));
+    let names: Vec<(&str, Role, u8)> =
+        fabric.nodes().iter().map(|node| (node.name.as_str(), node.role, node.tier)).collect();
+    let expected = [
+        ("h0", Role::Host, 0),
+        ("h1", Role::Host, 0),
+        ("h2", Role::Host, 0),
+        ("h3", Role::Host, 0),
+        ("n4", Role::Switch, 0),
+        ("n5", Role::Switch, 0),
+        ("s6", Role::Switch, 1),
+        ("s7", Role::Switch, 1),
+        ("s8", Role::Switch, 2),
+    ];
+    assert_eq!(names, expected);
+    assert!(fabric.has_scale_up());
+    let link = |from: &str, to: &str| {
+        let (from, to) = (fabric.find(from).unwrap(), fabric.find(to).unwrap());
+        fabric.links().iter().find(|link| (link.from, link.to) == (from, to)).unwrap().spec()
+    };
+    let (inside, outside) = (link("n4", "h1"), link("s8", "s6"));
+    assert_eq!((inside.rate, inside.delay), (Rate::from_gbps(2_880), Duration::from_ns(25)));
+    assert_eq!(inside.queue.limit, Limit::Unlimited);
+    assert_eq!((outside.rate, outside.delay), (Rate::from_gbps(400), Duration::from_ns(500)));
+    assert_eq!(outside.queue, LinkSpec::default().queue);
+    for (from, to, expected) in [
+        (
+            "9 2 2 3 10 H100",
+            "9 2 2 4 10 H100",
+            "line 3, column 5: `2880Gbps` is not a node; expected a number below 9",
+        ),
+        ("9 2 2 3 10 H100", "9 2 99 3 10 H100", "line 3, column 3: switch 4 is listed twice"),
+        ("9 2 2 3 10 H100", "9 2 2 3 11 H100", "there are 10 links; the first line says 11"),
+    ] {
+        let error = parse("rails", &text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}, not {expected}");
+    }
+    assert!(
+        parse("rails", "9 2 2 3 10 11").unwrap_err().to_string().contains("rails"),
+        "no topology of SimAI"
+    );
+}
+
+#[test]
 fn errors_of_conweave_topologies_are_refused_at_their_line() {
     for (from, to, expected) in [
         (CONWEAVE, "", "the line with the numbers of nodes, switches and links is missing"),
@@ -248,7 +296,7 @@ fn errors_of_conweave_topologies_are_refused_at_their_line() {
         ),
         (CONWEAVE, "\u{a0}", "line 1, column 1: `\\u{a0}` is not three numbers: nodes, switches, links"),
         (CONWEAVE, "\n\u{b}", "line 2, column 1: `\\u{b}` is not three numbers: nodes, switches, links"),
-        ("5 2 4", "18 8 1 9 20 A100", "topologies of SimAI, with GPUs, are not supported"),
+        ("5 2 4", "5 2 1 2 4 A100", "line 3, column 5: `100Gbps` is not a node; expected a number below 5"),
         (
             "5 2 4",
             "5 3 4",

@@ -1,8 +1,8 @@
 //! `trace` of a `[traffic]` group: a file of flows, or one for each rank.
 
 use weft_traffic::trace::{
-    Failure, FindHost, Read, TraceError, read_chakra, read_conweave, read_csv, read_goal, read_htsim,
-    read_parquet,
+    Failure, FindHost, Read, TraceError, is_simai, read_chakra, read_conweave, read_csv, read_goal,
+    read_htsim, read_parquet, read_simai,
 };
 use weft_traffic::{Flows, ListedFlow, Program};
 use weft_units::Time;
@@ -82,6 +82,9 @@ impl TraceSettings {
     }
 }
 
+/// The endings of the names of traces.
+const ENDINGS: [&str; 8] = ["csv", "parquet", "txt", "cm", "tm", "goal", "bin", "et"];
+
 /// Whether a name is one of a trace of Chakra.
 fn is_chakra(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".et")
@@ -101,47 +104,51 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let warnings =
         |ignored: Vec<String>| ignored.iter().map(|what| format!("`{}`: {what}", path.value)).collect();
-    let read: ReadListed = match ending {
-        Some("csv") => |bytes, find| read_csv(bytes, find).map(complete),
-        Some("parquet") => |bytes, find| read_parquet(bytes, find).map(complete),
-        Some("txt") => read_conweave,
-        Some("cm" | "tm" | "goal" | "bin" | "et") => {
-            let bytes = resolver.file(path)?;
-            let read = match ending {
-                Some("et") => trace.read_chakra(&bytes, resolver)?,
-                Some("goal" | "bin") => read_goal(&bytes).map(|program| (complete(program), vec![])),
-                _ => read_htsim(&bytes),
-            };
-            let (Read { flows: program, ignored }, failures) = read.map_err(refuse).ok()?;
-            let events = failures.iter().map(|failure| {
-                event(failure, resolver)
-                    .map_err(|why| {
-                        problem(format!("a failure of `{}` has no link in this fabric", path.value), why);
-                    })
-                    .ok()
-            });
-            let events: Vec<Option<Event>> = events.collect();
-            let events = events.into_iter().collect::<Option<Vec<_>>>()?;
-            if program.flows.is_empty() {
-                empty();
-                return None;
-            }
-            let beside = Beside { events, warnings: warnings(ignored) };
-            return Some((Flows::Ordered(program, Some(ranks.resolve(resolver)?)), beside));
-        }
-        _ => {
-            problem(
-                format!("`{}` is not a flow trace", path.value),
-                "expected a name that ends in .csv, .parquet, .txt, .cm, .tm, .goal, .bin or .et".into(),
-            );
+    if !ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+        let [before @ .., last] = ENDINGS;
+        let names: Vec<String> = before.iter().map(|name| format!(".{name}")).collect();
+        problem(
+            format!("`{}` is not a flow trace", path.value),
+            format!("expected a name that ends in {} or .{last}", names.join(", ")),
+        );
+        return None;
+    }
+    let bytes = resolver.file(path)?;
+    let ordered = match ending {
+        Some("et") => Some(trace.read_chakra(&bytes, resolver)?),
+        Some("goal" | "bin") => Some(read_goal(&bytes).map(|program| (complete(program), vec![]))),
+        Some("cm" | "tm") => Some(read_htsim(&bytes)),
+        Some("txt") if is_simai(&bytes) => Some(read_simai(&bytes).map(|read| (read, vec![]))),
+        _ => None,
+    };
+    if let Some(read) = ordered {
+        let (Read { flows: program, ignored }, failures) = read.map_err(refuse).ok()?;
+        let events = failures.iter().map(|failure| {
+            event(failure, resolver)
+                .map_err(|why| {
+                    problem(format!("a failure of `{}` has no link in this fabric", path.value), why);
+                })
+                .ok()
+        });
+        let events: Vec<Option<Event>> = events.collect();
+        let events = events.into_iter().collect::<Option<Vec<_>>>()?;
+        if program.flows.is_empty() {
+            empty();
             return None;
         }
-    };
+        let beside = Beside { events, warnings: warnings(ignored) };
+        return Some((Flows::Ordered(program, Some(ranks.resolve(resolver)?)), beside));
+    }
     if let Some(key) = ranks.is_given().then_some("`ranks` and `placement` are for ranks") {
         problem(format!("the flows of `{}` are between hosts", path.value), format!("{key}: remove them"));
         return None;
     }
-    let Read { flows, ignored } = read(&resolver.file(path)?, &find).map_err(refuse).ok()?;
+    let read: ReadListed = match ending {
+        Some("csv") => |bytes, find| read_csv(bytes, find).map(complete),
+        Some("parquet") => |bytes, find| read_parquet(bytes, find).map(complete),
+        _ => read_conweave,
+    };
+    let Read { flows, ignored } = read(&bytes, &find).map_err(refuse).ok()?;
     if flows.is_empty() {
         empty();
         return None;

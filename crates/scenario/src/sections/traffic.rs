@@ -40,8 +40,8 @@ pub(crate) const GIVEN_KEYS: &[Key] = &[
         "trace",
         Kind::Text,
         "",
-        "file of flows: CSV (.csv), Parquet (.parquet), a list of conweave-ns3 or HPCC (.txt), a connection matrix of \
-         htsim (.cm), GOAL (.goal, .bin), or a file of Chakra for each rank (such as llama.{rank}.et)",
+        "file of flows: CSV (.csv), Parquet (.parquet), a list of conweave-ns3 or HPCC or a workload of SimAI (.txt), a \
+         connection matrix of htsim (.cm), GOAL (.goal, .bin), or a file of Chakra for each rank (such as llama.{rank}.et)",
     ),
 ];
 

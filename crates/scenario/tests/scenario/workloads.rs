@@ -84,6 +84,19 @@ fn inference_has_a_job_for_each_request_from_its_arrival_on() {
 }
 
 #[test]
+fn a_workload_of_simai_is_a_trace_between_ranks() {
+    let text = include_str!("../../../../fuzz/seeds/trace_simai/layers");
+    let traffic = plan("trace = \"a.txt\"\nplacement = \"striped\"", text).traffic;
+    // Tensor ranks: an all-reduce and an all-gather in four groups; experts; replicas of all and of experts.
+    assert_eq!(traffic.flows.len(), 4 * (4 + 2) + 4 * 2 + 2 * 12 + 4 * 4);
+    // The first ones wait for a computation only.
+    let first = traffic.flows.iter().find(|flow| flow.start > Time::ZERO).expect("there is one");
+    assert_eq!((first.src.0, first.dst.0, first.bytes, first.start.ps()), (0, 2, 2048, 1_000_000));
+    let [job] = traffic.jobs.list() else { panic!("{:?}", traffic.jobs) };
+    assert_eq!((job.kind, job.ranks), ("trace", 8));
+}
+
+#[test]
 fn failures_of_a_connection_matrix_are_events_at_the_start() {
     let matrix = "Nodes 16\nConnections 1\nFailures 1\n0->13 start 0 size 2000000\n\
         failure switch_type AGG switch_id 3 link_id 1\n";

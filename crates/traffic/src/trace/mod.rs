@@ -3,7 +3,8 @@
 //! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
 //! `start_s` or `start_ps` (one of them), and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
 //! ignored, so the `flows.parquet` of a result can be used as a trace. Lists of conweave-ns3 and HPCC have fixed
-//! columns. Connection matrices of htsim, GOAL files and execution traces of Chakra say which flows wait for which.
+//! columns. Connection matrices of htsim, GOAL files, execution traces of Chakra and workloads of SimAI say which flows wait for
+//! which.
 
 mod chakra;
 mod columns;
@@ -16,6 +17,7 @@ mod matching;
 mod order;
 mod parquet;
 mod read;
+mod simai;
 mod value;
 
 pub use chakra::read_chakra;
@@ -27,6 +29,7 @@ pub use htsim::{Failure, read_htsim};
 pub use parquet::read_parquet;
 pub use read::Read;
 pub(crate) use read::without_mark;
+pub use simai::{is_simai, read_simai};
 pub use value::FindHost;
 
 #[cfg(test)]
