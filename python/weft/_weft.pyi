@@ -63,8 +63,8 @@ def run(
         [{"path", "frames", "left_out", "full_at"}], "captures_kept"}``; see `weft.Scenario.execute`.
     """
 
-def result_files() -> list[str]:
-    """The names of the files of a run's result."""
+def result_files() -> tuple[list[str], list[str]]:
+    """The names of the files of every run's result, and of those that only some have."""
 
 class SweepDirectory:
     """The result directory of a sweep whose runs are carried out elsewhere, locked until `close`.

@@ -15,6 +15,8 @@ from .statistics import Estimate, estimate
 from .steadiness import Mark, marks
 
 Json = Mapping[str, Any]
+PARTS = ("compute", "delay", "network", "queueing", "acknowledgement", "delayed_start")
+"""Parts of a critical path, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,25 @@ def _completion(of: Callable[[Sequence[float]], float], key: str, scale: float) 
     """A measure of the rounds of a collective; None unless all were completed."""
 
     def value(collective: Json) -> float | None:
-        values = [job[key] for job in collective["rounds"]]
+        values = [job.get(key) for job in collective["rounds"]]
         return None if None in values else of(values) * scale
 
     return value
+
+
+def _within(table: str, key: str) -> Callable[[Json], float | None]:
+    """The mean over the rounds of a time in a table of theirs, in seconds; None unless all were completed."""
+
+    def value(collective: Json) -> float | None:
+        values: list[Any] = [(job.get(table) or {}).get(key) for job in collective["rounds"]]
+        return None if None in values else fmean(values) * 1e-12
+
+    return value
+
+
+def _exposed(collective: Json) -> float | None:
+    """The mean exposed communication of a rank; None where no processor computes: all communication is exposed."""
+    return _within("ranks_mean", "exposed_ps")(collective) if _within("ranks_mean", "compute_ps")(collective) else None
 
 
 COLLECTIVE_COLUMNS = (
@@ -169,9 +186,16 @@ COLLECTIVE_COLUMNS = (
     Column("longest_completion_s", "Max completion time", "s", _completion(max, "completion_ps", 1e-12)),
     Column("bound_s", "Lower bound", "s", _completion(max, "bound_ps", 1e-12)),
     Column("bound_ratio", "Times the bound", "ratio", _completion(fmean, "ratio", 1.0)),
+    Column("bus_bps", "Mean bus bandwidth", "bps", _completion(fmean, "bus_bps", 1.0)),
+    Column("exposed_s", "Exposed communication", "s", _exposed),
     Column("unfinished", "Unfinished rounds per run", "count", lambda group: float(_unfinished(group))),
 )
 """Rounds of a collective, or a trace whose flows wait for each other."""
+PART_COLUMNS = tuple(
+    Column(f"path_{part}_s", part.replace("_", " ").capitalize(), "s", _within("critical_path", f"{part}_ps"))
+    for part in PARTS
+)
+"""Parts of the critical path of a round."""
 COMPARED_COLUMNS = ("completion_s", "longest_completion_s", "bound_ratio")
 """Columns where lower is better; their differences from the baseline are shown."""
 
@@ -217,7 +241,7 @@ def collectives(results: Runs, baseline: str | None = None) -> list[Row]:
         return {label: {"rounds": groups[group]} for label, group in labelled.items()}
 
     by_run = {run: parts(head) for run, head in results.heads().items()}
-    rows = _rows(results, COLLECTIVE_COLUMNS, lambda run: by_run[run.id])
+    rows = _rows(results, (*COLLECTIVE_COLUMNS, *PART_COLUMNS), lambda run: by_run[run.id])
     if baseline is not None:
         rows = _compared(results, rows, by_run, baseline)
     several = len({row.event for row in rows}) > 1

@@ -1,7 +1,8 @@
 """A run as a trace for Perfetto (ui.perfetto.dev) and Chrome: the Trace Event Format, as JSON.
 
-A process for each host has the flows that it sends, in as few lanes as they need without overlap. A process named
-`collectives` has their rounds, one named `network` the failures and other events. Times are in microseconds.
+A process for each host has the flows that it sends, in as few lanes as they need without overlap, and a lane for each
+of its processors. A process named `collectives` has their rounds, one named `network` the failures and other events.
+Times are in microseconds.
 """
 
 import heapq
@@ -17,6 +18,8 @@ from .results import Results
 
 _NETWORK, _COLLECTIVES, _FIRST_HOST = 1, 2, 3
 """Process ids."""
+_FIRST_PROCESSOR = 1 << 20
+"""Thread id of a host's processors, after the lanes of its flows."""
 _DETAILS = ("flow", "class", "bytes", "retransmissions", "path")
 
 Event = dict[str, Any]
@@ -25,8 +28,12 @@ Event = dict[str, Any]
 def trace(results: Results, run: Run) -> str:
     """The flows, collectives and events of a finished run, as the text of a JSON file with a line for each event."""
     summary = run.summary()
-    flows = results.only([run.id]).flows(measured=False).filter(pl.col("fct_ps").is_not_null())
-    events = [*_network(summary), *_collectives(summary), *_hosts(flows)]
+    of_run = results.only([run.id])
+    flows = of_run.flows(measured=False).filter(pl.col("fct_ps").is_not_null())
+    work = of_run.work().filter(pl.col("end_ps").is_not_null())
+    hosts = {name: _FIRST_HOST + at for at, name in enumerate(sorted({*flows["src"], *work["host"]}))}
+    named = (_named("process_name", pid, 0, host) for host, pid in hosts.items())
+    events = [*_network(summary), *_collectives(summary), *named, *_flows(flows, hosts), *_work(work, hosts)]
     lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'
 
@@ -67,18 +74,26 @@ def _collectives(summary: Mapping[str, Any]) -> Iterator[Event]:
         yield _slice(_COLLECTIVES, entry["group"], name, entry["start_ps"], entry["completion_ps"], details)
 
 
-def _hosts(flows: pl.DataFrame) -> Iterator[Event]:
+def _flows(flows: pl.DataFrame, hosts: Mapping[str, int]) -> Iterator[Event]:
     known = [name for name in _DETAILS if name in flows.columns]
     columns = ["src", "dst", "bytes", "start_ps", "fct_ps"]
     of_hosts = flows.with_columns(pl.col("src").cast(pl.String)).sort("src", "start_ps", "flow")
-    for number, sent in enumerate(of_hosts.partition_by("src", maintain_order=True)):
-        host = sent["src"][0]
-        yield _named("process_name", _FIRST_HOST + number, 0, host)
+    for sent in of_hosts.partition_by("src", maintain_order=True):
+        pid = hosts[sent["src"][0]]
         spans = zip(sent["start_ps"], sent["start_ps"] + sent["fct_ps"], strict=True)
         rows = zip(sent.select(columns).iter_rows(), sent.select(known).iter_rows(named=True), strict=True)
         for lane, ((_, dst, size, start, took), details) in zip(lanes(spans), rows, strict=True):
             text = {key: value if isinstance(value, int) else str(value) for key, value in details.items()}
-            yield _slice(_FIRST_HOST + number, lane, f"to {dst}, {quantity.size(size)}", start, took, text)
+            yield _slice(pid, lane, f"to {dst}, {quantity.size(size)}", start, took, text)
+
+
+def _work(work: pl.DataFrame, hosts: Mapping[str, int]) -> Iterator[Event]:
+    """The steps of processors: one after the other on each."""
+    for (host, processor, kind), steps in work.group_by("host", "processor", "kind", maintain_order=True):
+        pid, tid = hosts[str(host)], _FIRST_PROCESSOR + int(str(processor))
+        yield _named("thread_name", pid, tid, f"{kind} {processor}")
+        for step, ready, start, end in steps.select("step", "ready_ps", "start_ps", "end_ps").iter_rows():
+            yield _slice(pid, tid, str(kind), start, end - start, {"step": step, "waited_us": _us(start - ready)})
 
 
 def _slice(pid: int, tid: int, name: str, start: int, took: int, details: Mapping[str, Any]) -> Event:

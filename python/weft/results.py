@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 from polars import selectors as cs
 
-from . import query
+from . import query, steps
 from .comparison import Comparison, compared
 from .explanation import Explanation, explain
 from .html_table import facts
@@ -94,6 +94,27 @@ class Results(Runs):
         identity = self.run_table().select(*IDENTITY)
         named = links.join(identity, on="run", how="left", maintain_order="left")
         return named.select(*identity.columns, *(name for name in links.columns if name != "run"))
+
+    def steps(self) -> pl.DataFrame:
+        """One row per round of a collective, and per trace whose flows wait for each other.
+
+        Columns: those that identify the run, then `job` (its place in ``collectives`` of ``summary.json``) with the
+        values from there, `time_s`, the sums of its critical path (``path_compute_ps`` to ``path_delayed_start_ps``),
+        and the means over its ranks (``ranks_compute_ps``, ``ranks_exposed_ps``, ``ranks_idle_ps``).
+        """
+        return steps.steps(self)
+
+    def rank_times(self) -> pl.DataFrame:
+        """One row per job and rank: computing, exposed communication and idle time; they add up to the job's time."""
+        return steps.rows(self, steps.RANKS)
+
+    def work(self) -> pl.DataFrame:
+        """One row per step of a processor: when it was ready, began and ended; empty without such steps."""
+        return steps.rows(self, steps.WORK)
+
+    def critical_path(self) -> pl.DataFrame:
+        """One row per part of the critical path of each job, in order of time; see ``docs/results.md``."""
+        return steps.rows(self, steps.PATH)
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
         """`compare` as a frame: for each metric its mean, `_low` and `_high`, and with a baseline the differences."""

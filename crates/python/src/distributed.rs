@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyString};
 use serde_json::{Value, json};
 use weft_scenario::{Scenario, sha256};
 use weft_sim::origin::Origin;
-use weft_sim::results::FILES;
+use weft_sim::results::{FILES, MORE_FILES};
 use weft_sim::single::run_point;
 use weft_sim::sweep_directory::Directory;
 use weft_units::reason;
@@ -20,10 +20,10 @@ use crate::emulated::of_sweep;
 use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
-/// The names of a result's files.
+/// The names of the files of every result, and of those that only some have.
 #[pyfunction]
-pub fn result_files() -> Vec<&'static str> {
-    FILES.to_vec()
+pub fn result_files() -> (Vec<&'static str>, Vec<&'static str>) {
+    (FILES.to_vec(), MORE_FILES.to_vec())
 }
 
 /// The result directory of a sweep, locked until it is closed.

@@ -10,6 +10,7 @@ use weft_fabric::Overhead;
 use weft_plugin::host::{self, LoadError};
 use weft_sim::bench as cases;
 use weft_sim::columns::FLOWS;
+use weft_sim::jobs::{PATHS, RANKS, WORKS};
 use weft_sim::results::{Growth, Summary};
 use weft_sim::sample::{Metric, SERIES};
 use weft_switching::{Descriptor, ParamInfo, ParamKind};
@@ -144,6 +145,9 @@ pub fn result_tables() -> String {
     json!({
         "flows": FLOWS,
         "series": SERIES,
+        "work": WORKS,
+        "ranks": RANKS,
+        "critical_path": PATHS,
         "metrics": metrics.collect::<Vec<_>>(),
         "classes": Summary::keys(),
     })

@@ -24,6 +24,7 @@ macro_rules! column {
         }
     };
 }
+pub(crate) use column;
 
 /// Declares the columns. Each has its name, its type, whether a simulation may leave it null, and the field with its
 /// value or a function of row and plan.

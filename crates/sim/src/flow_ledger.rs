@@ -7,6 +7,7 @@ use weft_traffic::{Connections, Flow, Jobs};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::columns::FlowRecord;
+use crate::jobs::FlowSpan;
 use crate::journal::{FlowNumber, Loss, News, SideReport, SubflowId, Tuple};
 use crate::packet::Way;
 use crate::record::{EventReport, JobReport, MultipathReport, Recorder};
@@ -86,11 +87,14 @@ pub struct FlowLedger<'a> {
     latest: BTreeMap<FlowNumber, FlowNumber>,
     /// One entry per job: its recorded flows.
     pub jobs: Vec<JobReport>,
+    /// The ends of all recorded flows. Empty without jobs.
+    pub spans: Vec<FlowSpan>,
 }
 
 impl<'a> FlowLedger<'a> {
-    /// A ledger of flows of this many classes, some of which belong to `jobs` or share `connections`.
-    pub fn new(classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
+    /// A ledger of so many flows of this many classes, some of which belong to `jobs` or share `connections`.
+    pub fn new(flows: usize, classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
+        let spans = if jobs.list().is_empty() { 0 } else { flows };
         Self {
             active: BTreeMap::new(),
             tuples: BTreeMap::new(),
@@ -104,6 +108,7 @@ impl<'a> FlowLedger<'a> {
             connections,
             latest: BTreeMap::new(),
             jobs: vec![JobReport::default(); jobs.list().len()],
+            spans: vec![FlowSpan::default(); spans],
         }
     }
 
@@ -281,6 +286,9 @@ impl<'a> FlowLedger<'a> {
         let stats = source.multipath.unwrap_or_default();
         if let Some(job) = self.members.of(flow.id.0) {
             self.jobs[job].add(source.start, active.end);
+        }
+        if let Some(span) = self.spans.get_mut(flow.id.0 as usize) {
+            *span = FlowSpan { end: active.end, ideal: source.ideal.0 };
         }
         recorder.flow(&FlowRecord {
             flow: Flow { start: source.start, ..*flow },

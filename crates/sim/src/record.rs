@@ -7,6 +7,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::columns::FlowRecord;
 use crate::deadlock::Deadlock;
+use crate::jobs::{PathRecord, PathSums, RankRecord, RankSums, WorkRecord};
 use crate::line::LinkCounters;
 use crate::sample::Sample;
 use crate::served_port::PortCounters;
@@ -18,6 +19,15 @@ pub trait Recorder {
     fn flow(&mut self, record: &FlowRecord);
     /// A sample.
     fn sample(&mut self, sample: &Sample);
+
+    /// A step of a processor that began. They come at the end of the run, in the order of their numbers.
+    fn work(&mut self, _record: &WorkRecord) {}
+
+    /// A rank of a job that was completed. They come at the end of the run, by job.
+    fn rank(&mut self, _record: &RankRecord) {}
+
+    /// A part of the critical path of such a job, in order of time.
+    fn part(&mut self, _record: &PathRecord) {}
 
     /// Whether the recorder receives trace events; if not, tracing costs nothing.
     fn traces(&self) -> bool {
@@ -49,6 +59,12 @@ pub struct MemoryRecorder {
     pub flows: Vec<FlowRecord>,
     /// The samples, in order of time.
     pub samples: Vec<Sample>,
+    /// The steps of processors.
+    pub works: Vec<WorkRecord>,
+    /// The ranks of jobs.
+    pub ranks: Vec<RankRecord>,
+    /// The critical paths of jobs.
+    pub parts: Vec<PathRecord>,
 }
 
 impl Recorder for MemoryRecorder {
@@ -58,6 +74,18 @@ impl Recorder for MemoryRecorder {
 
     fn sample(&mut self, sample: &Sample) {
         self.samples.push(*sample);
+    }
+
+    fn work(&mut self, record: &WorkRecord) {
+        self.works.push(*record);
+    }
+
+    fn rank(&mut self, record: &RankRecord) {
+        self.ranks.push(*record);
+    }
+
+    fn part(&mut self, record: &PathRecord) {
+        self.parts.push(*record);
     }
 }
 
@@ -274,15 +302,26 @@ impl MultipathReport {
     }
 }
 
-/// The flows of a job, so far.
+/// The flows of a job, so far; at the end of the run, with the steps of its processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JobReport {
-    /// When the first flow started.
+    /// When the first flow started, or the first step of a processor had all that it waited for.
     pub start: Option<Time>,
-    /// When the last byte of a flow was received.
+    /// When the last byte of a flow was received, or the last step of a processor ended.
     pub end: Option<Time>,
     /// Flows finished.
     pub finished: u64,
+    /// Where its time went, if it was completed.
+    pub time: Option<JobTime>,
+}
+
+/// Where the time of a job went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobTime {
+    /// Its critical path.
+    pub path: PathSums,
+    /// Its ranks.
+    pub ranks: RankSums,
 }
 
 impl JobReport {

@@ -8,12 +8,13 @@ use weft_units::{Bytes, Duration, HostId, Rate, Time, plural};
 use self::chain::Chain;
 use self::rings::Rings;
 use crate::connections::Reuse;
-use crate::dependencies::{Need, Node, Point};
+use crate::dependencies::{Need, Node, Point, StepKind};
 use crate::listed::ListedFlow;
 use crate::places::Places;
 use crate::program::{Program, place};
 
-/// A lower bound of the time from the first start to the last byte received.
+/// A lower bound of the time from the first start of a flow or computation to the last byte received or the last end of a
+/// computation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bound {
     /// The bound.
@@ -34,7 +35,7 @@ impl Bound {
     /// longest chain of flows that wait for each other, or the links of a host that have the most to send or to receive. Each
     /// link counts by its own rate: flows within a scale-up domain use its links, the others those into the network, all of
     /// which count together. Flows of a chain take the time for their bytes at the slower of the two hosts' rates, and the delay
-    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor. The program
+    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor; its steps do. The program
     /// must have no circles.
     pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
         let (first, chain) = longest(program, places, reuse);
@@ -44,14 +45,16 @@ impl Bound {
         if busiest > time {
             return Self { time: busiest, by };
         }
-        Self { time, by: format!("a chain of {}", plural(chain.flows, "message")) }
+        let by = match chain.flows {
+            0 => "computations".to_owned(),
+            flows => format!("a chain of {}", plural(flows, "message")),
+        };
+        Self { time, by }
     }
 }
 
-/// The start of the first flow, and the chain that ends last.
-///
-/// A processor can delay the first flow, but none of a chain's other flows comes closer to the first one because of that: with
-/// processors, a chain counts from its own first flow.
+/// The start of the first flow or step of a processor, and the chain that ends last. One that waits for nothing is the first:
+/// nothing delays it.
 fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
     let rings = Rings::of(program);
     let ordered = rings.ordered(program);
@@ -59,10 +62,7 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
     let graph = program.graph();
     let starts = program.flows.iter().map(|flow| flow.start);
     let starts = starts.chain(program.steps.iter().map(|step| step.start));
-    let is_exact = program.processors == 0;
-    let start = |at| Chain { at: if is_exact { at } else { Time::ZERO }, flows: 0 };
-    let mut chains: Vec<Chain> = starts.map(start).collect();
-    let mut follows_flow = vec![is_exact; chains.len()];
+    let mut chains: Vec<Chain> = starts.map(|at| Chain { at, flows: 0 }).collect();
     let mut last = Chain { at: Time::ZERO, flows: 0 };
     for node in program.order(&graph).unwrap_or_default() {
         let number = place(node, program.flows.len());
@@ -80,7 +80,6 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
                     if point != Point::Started {
                         let at = received.at + answer[usize::from(point == Point::Acknowledged)] + delay;
                         let waiting = place(waiting, program.flows.len());
-                        follows_flow[waiting] = true;
                         chains[waiting].put_off(Chain { at, ..received });
                     }
                 }
@@ -88,7 +87,6 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             continue;
         }
         let is_whole = !rings.has(node);
-        follows_flow[number] |= matches!(node, Node::Flow(_));
         let (sent, received, acknowledged) = match node {
             Node::Flow(flow) => {
                 let flow = &program.flows[flow as usize];
@@ -99,11 +97,11 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             Node::Step(_) => (started.at, started.at, started.at),
         };
         let flows = started.flows + u64::from(matches!(node, Node::Flow(_)));
-        if is_whole && received > last.at {
-            last = Chain { at: received, flows };
+        let ended = received + takes(program, node);
+        if is_whole && ended > last.at {
+            last = Chain { at: ended, flows };
         }
-        let needs = if follows_flow[number] { graph.from(node) } else { &[] };
-        for &need in needs {
+        for &need in graph.from(node) {
             let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
             if !is_whole && point != Point::Started {
                 continue;
@@ -115,12 +113,22 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
                 Point::Acknowledged => acknowledged,
             };
             let waiting = place(waiting, program.flows.len());
-            follows_flow[waiting] = true;
             chains[waiting].put_off(Chain { at: done + delay, flows });
         }
     }
-    let first = chains[..program.flows.len()].iter().map(|chain| chain.at).min();
+    let works = (0..).zip(&program.steps).filter(|(_, step)| matches!(step.kind, StepKind::Work { .. }));
+    let works = works.map(|(step, _)| place(Node::Step(step), program.flows.len()));
+    let first = (0..program.flows.len()).chain(works).map(|node| chains[node].at).min();
     (first.unwrap_or(Time::ZERO), last)
+}
+
+/// How long a processor is busy with a node.
+fn takes(program: &Program, node: Node) -> Duration {
+    let Node::Step(step) = node else { return Duration::ZERO };
+    match program.steps[step as usize].kind {
+        StepKind::Work { takes, .. } => takes,
+        StepKind::All | StepKind::Each => Duration::ZERO,
+    }
 }
 
 /// Whether two nodes are flows of one host to another.
@@ -211,14 +219,17 @@ mod tests {
         let mut program = there_and_back();
         program.flows[0].start = Time::ZERO + US(100);
         assert_eq!(bound(&program), US(8 + 3 + 4 + 16));
-        // With processors, from the first flow of the longest chain: the last flow can start before all others.
+        // A computation before it counts, even if others wait behind it, and one after all flows, too.
         let mut program = there_and_back();
         let processor = program.processor();
         let (work, far) = (program.work(0, processor, US(50)), program.work(0, processor, US(50)));
         program.need(Node::Flow(0), work, Point::Started, US(50));
         let late = program.flow(0, 1, 1_000);
         program.need(late, far, Point::Started, US(400));
-        assert_eq!(bound(&program), US(8 + 3 + 4 + 16));
+        assert_eq!(bound(&program), US(400 + 8));
+        let last = program.work(1, processor, US(70));
+        program.need(last, late, Point::Received, US(0));
+        assert_eq!(bound(&program), US(400 + 8 + 70));
     }
 
     #[test]

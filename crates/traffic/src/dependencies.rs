@@ -1,10 +1,12 @@
 //! [`Dependencies`]: the dependencies between the flows of a run, in a table separate from the flows.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use weft_units::{Duration, HostId, Time};
 
 use crate::flow::Flow;
+use crate::processor::Processor;
 
 /// Maximum number of flows of collectives and of traces between ranks: planning takes about 100 bytes for each, besides needs.
 pub(crate) const MAX_ORDERED: u64 = 10_000_000;
@@ -99,7 +101,8 @@ pub struct Edge {
     pub delay: Duration,
 }
 
-/// The needs of a run. A node's number is the flow's, or the number of flows plus the step's. Empty if no flow waits.
+/// The needs of a run. A node's number is the flow's, or the number of flows plus the step's. Empty if no flow waits and no
+/// processor works.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Dependencies {
     flows: u32,
@@ -108,6 +111,8 @@ pub struct Dependencies {
     /// Index of the first edge of each node, and the end of the last.
     first: Vec<u32>,
     needs: Vec<u32>,
+    /// The kinds of the processors that do not compute.
+    kinds: BTreeMap<u32, Processor>,
 }
 
 impl Dependencies {
@@ -116,10 +121,11 @@ impl Dependencies {
     /// # Panics
     /// If a need names a flow or step that does not exist.
     pub fn new(flows: usize, steps: Vec<Step>, mut list: Vec<Need>) -> Self {
-        if list.is_empty() {
-            return Self::default();
-        }
+        let has_works = steps.iter().any(|step| matches!(step.kind, StepKind::Work { .. }));
         let flows = flows as u32;
+        if list.is_empty() && !has_works {
+            return Self { flows, ..Self::default() };
+        }
         let number = |node| match node {
             Node::Flow(flow) => flow,
             Node::Step(step) => flows + step,
@@ -135,7 +141,34 @@ impl Dependencies {
             first[at + 1] += first[at];
         }
         let edge = |need: &Need| Edge { to: number(need.waiting), at: need.at, delay: need.delay };
-        Self { flows, steps, edges: list.iter().map(edge).collect(), first, needs }
+        let (edges, kinds) = (list.iter().map(edge).collect(), BTreeMap::new());
+        Self { flows, steps, edges, first, needs, kinds }
+    }
+
+    /// The same, with the kinds of the processors that do not compute.
+    #[must_use]
+    pub fn with_kinds(self, kinds: BTreeMap<u32, Processor>) -> Self {
+        Self { kinds, ..self }
+    }
+
+    /// The kind of a processor.
+    pub fn kind(&self, processor: u32) -> Processor {
+        self.kinds.get(&processor).copied().unwrap_or_default()
+    }
+
+    /// The number of flows, below which a node is a flow.
+    pub const fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// The steps, in the order of their numbers.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The node from which an edge leads.
+    pub fn source(&self, edge: u32) -> u32 {
+        self.first.partition_point(|first| *first <= edge) as u32 - 1
     }
 
     /// Whether no flow waits.
@@ -173,14 +206,18 @@ impl Dependencies {
 
     /// The number of processors.
     pub fn processors(&self) -> usize {
-        let works = (self.flows..).take(self.steps.len()).filter_map(|node| self.work(node));
+        let works = self.works().filter_map(|node| self.work(node));
         works.map(|(processor, _)| processor as usize + 1).max().unwrap_or_default()
+    }
+
+    /// The steps of processors.
+    pub fn works(&self) -> impl Iterator<Item = u32> {
+        (self.flows..).take(self.steps.len()).filter(|node| self.work(*node).is_some())
     }
 
     /// The steps of processors that wait for nothing.
     pub fn first_works(&self) -> impl Iterator<Item = u32> {
-        let steps = (self.flows..).take(self.steps.len());
-        steps.filter(|node| self.needs(*node) == 0 && self.work(*node).is_some())
+        self.works().filter(|node| self.needs(*node) == 0)
     }
 
     /// How many needs a node has.
@@ -250,7 +287,8 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|node| table.needs(node)), [0, 0, 1, 2]);
         assert_eq!((table.nodes(), table.len(), table.waiting(), table.host(3, &[])), (4, 3, 1, HostId(3)));
         assert!(table.awaits(0, Point::Acknowledged) && !table.awaits(0, Point::Received));
+        assert_eq!([0, 1, 2].map(|edge| table.source(edge)), [0, 1, 3]);
         let none = Dependencies::new(3, vec![], vec![]);
-        assert!(none.is_empty() && none.from(2).is_empty() && none.needs(2) == 0);
+        assert!(none.is_empty() && none.from(2).is_empty() && none.needs(2) == 0 && none.is_flow(2));
     }
 }

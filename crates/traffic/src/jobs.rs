@@ -1,23 +1,26 @@
-//! [`Job`]: flows that are done together: a round of a collective, a step of training, a request of inference, or a trace whose flows wait for each other.
+//! [`Job`]: flows that are done together: a round of a collective, a step of training, a request of inference, or a trace whose
+//! flows wait for each other.
 
-use weft_units::{Duration, Time};
+use std::ops::Range;
+
+use weft_units::Time;
 
 use crate::bound::Bound;
 
 /// The start of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Began {
-    /// So long before its first flow.
-    Before(Duration),
+    /// With its first flow or computation.
+    First,
     /// At this time.
     At(Time),
 }
 
 impl Began {
-    /// The start of a job whose first flow started at `first`.
-    pub fn time(self, first: Time) -> Time {
+    /// The start of a job whose first flow or computation started at `first`.
+    pub const fn time(self, first: Time) -> Time {
         match self {
-            Self::Before(lead) => Time::from_ps(first.ps().saturating_sub(lead.ps())),
+            Self::First => first,
             Self::At(time) => time,
         }
     }
@@ -40,7 +43,7 @@ pub struct Job {
     pub flows: u64,
     /// Its start.
     pub began: Began,
-    /// A lower bound of the time from its start to the last byte received.
+    /// A lower bound of the time from its start to the last end of a flow or computation.
     pub bound: Bound,
     /// The ratio of the bus bandwidth to `bytes` over the time, if it has one.
     pub bus_factor: Option<f64>,
@@ -52,12 +55,15 @@ pub struct Jobs {
     list: Vec<Job>,
     /// The job of each flow, plus one; 0 for none. Empty without jobs.
     of: Vec<u32>,
+    /// The same of each step; empty if no job has steps.
+    of_steps: Vec<u32>,
 }
 
 impl Jobs {
     /// Jobs of `flows` flows, each with the flows that belong to it.
     pub(crate) fn new(flows: usize, jobs: Vec<(Job, impl Iterator<Item = u32>)>) -> Self {
-        let mut this = Self { list: Vec::new(), of: vec![0; if jobs.is_empty() { 0 } else { flows }] };
+        let of = vec![0; if jobs.is_empty() { 0 } else { flows }];
+        let mut this = Self { list: Vec::new(), of, of_steps: Vec::new() };
         for (job, members) in jobs {
             this.list.push(job);
             for flow in members {
@@ -65,6 +71,15 @@ impl Jobs {
             }
         }
         this
+    }
+
+    /// The same, with the steps of each job, by its index.
+    pub(crate) fn with_steps(mut self, steps: Vec<(usize, Range<usize>)>) -> Self {
+        self.of_steps = vec![0; steps.iter().map(|(_, steps)| steps.end).max().unwrap_or_default()];
+        for (job, steps) in steps {
+            self.of_steps[steps].fill(job as u32 + 1);
+        }
+        self
     }
 
     /// All jobs.
@@ -75,5 +90,10 @@ impl Jobs {
     /// The index of the job of a flow.
     pub fn of(&self, flow: u32) -> Option<usize> {
         (*self.of.get(flow as usize)? as usize).checked_sub(1)
+    }
+
+    /// The index of the job of a step.
+    pub fn of_step(&self, step: u32) -> Option<usize> {
+        (*self.of_steps.get(step as usize)? as usize).checked_sub(1)
     }
 }

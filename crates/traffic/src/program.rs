@@ -1,5 +1,7 @@
 //! [`Program`]: flows with the order between them, as collectives and traces describe them.
 
+use std::collections::BTreeMap;
+
 use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
@@ -7,6 +9,7 @@ use crate::lane::Lane;
 use crate::listed::ListedFlow;
 use crate::parts::Series;
 use crate::places::Places;
+use crate::processor::Processor;
 
 /// Flows, steps of hosts, and their dependencies. Indices are those of the two lists. Hosts are ranks, from 0, until
 /// [`Program::place`].
@@ -24,6 +27,8 @@ pub struct Program {
     pub processors: u32,
     /// The parts of some flows, with the flow.
     pub series: Vec<(u32, Series)>,
+    /// The kinds of those that do not compute.
+    pub kinds: BTreeMap<u32, Processor>,
     /// Steps at which an interface begins to send, with their flows: each step takes as long as the host's links need
     /// for the flow's bytes.
     pub sends: Vec<(u32, u32)>,
@@ -195,10 +200,19 @@ impl Program {
         Node::Step(self.steps.len() as u32 - 1)
     }
 
-    /// Adds a processor; returns its number.
+    /// Adds a processor that computes; returns its number.
     pub fn processor(&mut self) -> u32 {
         self.processors += 1;
         self.processors - 1
+    }
+
+    /// Adds a processor of a kind; returns its number.
+    pub fn processor_of(&mut self, kind: Processor) -> u32 {
+        let number = self.processor();
+        if kind != Processor::Compute {
+            self.kinds.insert(number, kind);
+        }
+        number
     }
 
     /// Adds a step that a processor of a rank takes so long for; it waits for nothing else yet. Returns it.

@@ -22,7 +22,8 @@ words! {
 /// the source is done.
 pub(crate) fn relayed(program: &Program, relay: impl Fn(u32, u32) -> Option<u32>) -> Program {
     let Program { ranks, processors, .. } = *program;
-    let mut all = Program { ranks, processors, steps: program.steps.clone(), ..Program::default() };
+    let (kinds, steps) = (program.kinds.clone(), program.steps.clone());
+    let mut all = Program { ranks, processors, kinds, steps, ..Program::default() };
     // The first and the last flow of each.
     let mut parts: Vec<(u32, u32)> = Vec::with_capacity(program.flows.len());
     for flow in &program.flows {

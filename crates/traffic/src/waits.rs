@@ -1,11 +1,15 @@
 //! [`Waits`]: the steps, needs and jobs of all groups, while their flows are drafts.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use crate::dependencies::{Dependencies, MAX_ORDERED, Need, Node, Step, StepKind};
 use crate::error::TrafficError;
 use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
 use crate::parts::{Parts, Series};
 use crate::places::Places;
+use crate::processor::Processor;
 use crate::program::Program;
 
 /// Maximum number of needs of a run: planning it takes up to 70 bytes for each.
@@ -20,8 +24,12 @@ pub(crate) struct Waits {
     series: Vec<(u32, Series)>,
     /// The jobs, with the first of their drafts.
     jobs: Vec<(Job, usize)>,
+    /// Steps of jobs, by the job's index.
+    job_steps: Vec<(usize, Range<usize>)>,
     /// The number of processors.
     processors: u32,
+    /// The kinds of those that do not compute.
+    kinds: BTreeMap<u32, Processor>,
 }
 
 impl Waits {
@@ -73,6 +81,7 @@ impl Waits {
                     *processor += self.processors;
                 }
             }
+            self.kinds.extend(program.kinds.iter().map(|(number, kind)| (number + self.processors, *kind)));
             self.processors += program.processors;
         }
         self.series.extend(program.series.iter().map(|(flow, of)| (flow + flows, of.after(flows))));
@@ -90,26 +99,33 @@ impl Waits {
         self.jobs.push((job, first));
     }
 
+    /// Gives so many steps, which are added next, to the last job, after `skipped` of them.
+    pub(crate) fn steps_of_job(&mut self, skipped: usize, count: usize) {
+        let first = self.steps.len() + skipped;
+        self.job_steps.push((self.jobs.len() - 1, first..first + count));
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.needs.is_empty() && self.jobs.is_empty()
+        self.steps.is_empty() && self.needs.is_empty() && self.jobs.is_empty()
     }
 
     /// The tables of a run, from the id of each draft.
     pub(crate) fn into_tables(self, ids: &[u32]) -> (Dependencies, Jobs, Parts) {
-        let Self { steps, needs, series, jobs, .. } = self;
+        let Self { steps, needs, series, jobs, job_steps, kinds, .. } = self;
         let needs = needs.into_iter().map(|need| {
             need.between(|node| match node {
                 Node::Flow(draft) => Node::Flow(ids[draft as usize]),
                 Node::Step(_) => node,
             })
         });
-        let dependencies = Dependencies::new(ids.len(), steps, needs.collect());
+        let dependencies = Dependencies::new(ids.len(), steps, needs.collect()).with_kinds(kinds);
         let members = jobs.into_iter().map(|(job, first)| {
             let drafts = first..first + job.flows as usize;
             (job, ids[drafts].iter().copied())
         });
         let id = |draft: u32| ids[draft as usize];
         let series = series.into_iter().map(|(flow, of)| (id(flow), Series { feeds: id(of.feeds), ..of }));
-        (dependencies, Jobs::new(ids.len(), members.collect()), Parts::new(ids.len(), series))
+        let jobs = Jobs::new(ids.len(), members.collect()).with_steps(job_steps);
+        (dependencies, jobs, Parts::new(ids.len(), series))
     }
 }

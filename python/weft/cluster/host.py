@@ -12,6 +12,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ class Host(WorkerPlugin):
 
         Raises `OSError` if there is no such result, `ValueError` if results have no file of this name.
         """
-        if name not in _weft.result_files():
+        if name not in set(chain(*_weft.result_files())):
             raise ValueError(f"results have no file {name!r}")
         (directory,) = (run.directory for run in self._runs.values() if run.directory.name == token)
         with (directory / "result" / name).open("rb") as file:
@@ -133,7 +134,9 @@ class Host(WorkerPlugin):
         outcome: dict[str, Any] = json.loads(said)
         if "error" in outcome:
             return self._filled() if outcome["disk_full"] else {"error": outcome["error"]}
-        sizes = {name: (target / name).stat().st_size for name in _weft.result_files()}
+        always, more = _weft.result_files()
+        there = [*always, *(name for name in more if (target / name).is_file())]
+        sizes = {name: (target / name).stat().st_size for name in there}
         if sum(sizes.values()) <= INLINE:
             return outcome | {"contents": {name: (target / name).read_bytes() for name in sizes}}
         return outcome | {"token": run.directory.name, "files": sizes}

@@ -1,7 +1,7 @@
 //! Flows that wait for others: collectives, training, inference and traces between ranks.
 
 use weft_scenario::{Change, Plan, Scenario, pack};
-use weft_traffic::Began;
+use weft_traffic::{Began, Processor};
 use weft_units::Time;
 
 /// The plan of a fat-tree with these keys of its traffic; every file that it names contains `file`.
@@ -55,8 +55,10 @@ fn training_has_a_job_for_each_step_and_its_messages_have_classes() {
     // The forward pass of two layers by four GPUs, at half of the peak of an H100, before the first message.
     let layer = 2.0 * 4096.0 * (4.0 * 4096.0 * 4096.0 + 3.0 * 4096.0 * 11_008.0) + 4.0 * 4096.0_f64.powi(3);
     let lead = 2.0 * layer / 4.0 / (989e12 * 0.5);
-    let Began::Before(before) = first.began else { panic!("{first:?}") };
-    assert!((before.as_secs_f64() / lead - 1.0).abs() < 1e-9 && second.began == first.began);
+    assert_eq!([first.began, second.began], [Began::First; 2]);
+    // A computation of each rank for each pass of a micro-batch.
+    let steps = |job| (0..).take(1_000).filter(|step| traffic.jobs.of_step(*step) == Some(job)).count();
+    assert_eq!([steps(0), steps(1)], [16 * 3 * 2; 2]);
     assert!((traffic.flows[0].start.as_secs_f64() - 0.001 - lead).abs() < 1e-9);
     assert!(traffic.connections.last(0).is_some());
     let own = plan(&keys.replace("start", "class = \"llama\"\nstart"), "").traffic;
@@ -130,7 +132,13 @@ fn the_nic_of_a_goal_file_takes_the_time_of_its_messages_at_the_rate_of_the_host
     let takes: Vec<_> = [2, 3].map(|node| dependencies.work(node).unwrap()).to_vec();
     assert_eq!(takes.iter().map(|(_, takes)| takes.ps()).collect::<Vec<_>>(), [4_000_000, 5_600]);
     let first: Vec<u32> = dependencies.first_works().collect();
-    assert_eq!((dependencies.processors(), first), (1, vec![2, 3]));
+    assert_eq!(
+        (dependencies.processors(), first),
+        (2, vec![2, 3, 4]),
+        "the calculation has a processor, too"
+    );
+    let kinds = [2, 4].map(|node| dependencies.kind(dependencies.work(node).unwrap().0));
+    assert_eq!(kinds, [Processor::Interface, Processor::Compute]);
 }
 
 #[test]

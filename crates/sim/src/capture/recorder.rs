@@ -12,6 +12,7 @@ use super::file::CaptureFile;
 use super::frames::{Frame, Frames};
 use super::target;
 use crate::columns::FlowRecord;
+use crate::jobs::{PathRecord, RankRecord, WorkRecord};
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::record::Recorder;
@@ -181,6 +182,18 @@ impl Recorder for Capturing<'_, '_> {
 
     fn sample(&mut self, sample: &Sample) {
         self.inner.sample(sample);
+    }
+
+    fn work(&mut self, record: &WorkRecord) {
+        self.inner.work(record);
+    }
+
+    fn rank(&mut self, record: &RankRecord) {
+        self.inner.rank(record);
+    }
+
+    fn part(&mut self, record: &PathRecord) {
+        self.inner.part(record);
     }
 
     fn trace(&mut self, time: Time, event: TraceEvent) {

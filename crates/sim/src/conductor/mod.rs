@@ -65,7 +65,7 @@ impl<'a> Conductor<'a> {
     pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
-            ledger: FlowLedger::new(setup.classes, setup.jobs, setup.connections),
+            ledger: FlowLedger::new(setup.flows.len(), setup.classes, setup.jobs, setup.connections),
             window: Window::new(setup.window),
             next_fault: 0,
             reroutes: BTreeSet::new(),
@@ -114,7 +114,7 @@ impl<'a> Conductor<'a> {
                 return true;
             }
             // Both sides of the last flow leave a lookahead after its end.
-            let is_over = self.ledger.over == flows;
+            let is_over = self.ledger.over == flows && partitions.world.waiting.works.all_begun();
             let end = if is_over {
                 self.ledger.last_over + self.lookahead + Duration::PICOSECOND
             } else {

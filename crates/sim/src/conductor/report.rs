@@ -8,6 +8,7 @@ use super::Conductor;
 use crate::central::ControlPlane;
 use crate::deadlock::{Deadlock, PausedQueues};
 use crate::hosts::{Hosts, Place};
+use crate::jobs::{Course, close};
 use crate::partition_set::PartitionSet;
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::Progress;
@@ -75,9 +76,13 @@ impl Conductor<'_> {
     ) -> RunReport {
         partitions.settle();
         let fabric = self.setup.fabric;
-        let is_over = self.ledger.over == self.setup.flows.len() as u64;
+        let works = &partitions.world.waiting.works;
+        let is_over = self.ledger.over == self.setup.flows.len() as u64 && works.all_begun();
         let last = partitions.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
-        let end = if is_over { self.ledger.last_over } else { last };
+        let end = match is_over {
+            true => self.ledger.last_over.max(works.last_end().min(self.setup.limit)),
+            false => last,
+        };
         for mut part in partitions.parts() {
             part.net.now = last;
             // Lines that became free after the last event, too.
@@ -100,6 +105,16 @@ impl Conductor<'_> {
             }
         }
         self.join(partitions, recorder);
+        let course = Course {
+            flows: self.setup.flows,
+            table: self.setup.dependencies,
+            jobs: self.setup.jobs,
+            waiting: &partitions.world.waiting,
+            spans: &self.ledger.spans,
+            lookahead: self.lookahead,
+            limit: self.setup.limit,
+        };
+        close(course, &mut self.ledger.jobs, recorder);
         self.look_for_deadlock(end, partitions);
         while self.window.next().is_some() {
             self.window.read(fabric, |id| partitions.counters_of(id).wire_bytes);

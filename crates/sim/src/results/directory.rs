@@ -1,6 +1,7 @@
 //! [`ResultWriter`]: the directory of one run while it is being written.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,9 +15,10 @@ use weft_units::{LinkId, NodeId, reason};
 
 use super::steady::GrowthTest;
 use super::summary::Summary;
-use super::table::Table;
+use super::table::{Cell, Column, Table};
 use super::temporary::{Temporary, temporary_of};
 use crate::columns::{FLOWS, FlowRecord, FlowRow};
+use crate::jobs::{PATHS, PathRecord, RANKS, RankRecord, WORKS, WorkRecord};
 use crate::record::Recorder;
 use crate::sample::{Entity, SERIES, Sample};
 
@@ -35,6 +37,11 @@ const JSON_BUFFER: usize = 1 << 16;
 
 /// The files of a result.
 pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json", "scenario.toml"];
+/// Files that only some results have: of processors, and of jobs.
+pub const MORE_FILES: [&str; 3] = [WORK, RANK, PATH];
+const WORK: &str = "work.parquet";
+const RANK: &str = "ranks.parquet";
+const PATH: &str = "critical_path.parquet";
 
 /// Writes a result under a temporary name next to its final one. Dropped, also by a panic, it leaves nothing.
 pub struct ResultWriter<'a> {
@@ -43,6 +50,8 @@ pub struct ResultWriter<'a> {
     temporary: Temporary,
     flows: Table,
     series: Table,
+    /// The tables that not every result has, by the name of their file.
+    more: BTreeMap<&'static str, Table>,
     summary: Summary,
     steady: GrowthTest<'a>,
     /// The labels of all links, once one is sampled: those of large fabrics are not.
@@ -58,25 +67,18 @@ impl<'a> ResultWriter<'a> {
     /// The result cannot be created.
     pub fn create(target: &Path, plan: &'a Plan) -> Result<Self, ResultError> {
         let temporary = temporary_of(target);
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |source| ResultError { path, source }
-        };
-        fs::create_dir_all(&temporary).map_err(at(&temporary))?;
+        let created = fs::create_dir_all(&temporary);
+        created.map_err(|source| ResultError { path: temporary.clone(), source })?;
         let temporary = Temporary(temporary);
-        let table = |name: &str, columns| {
-            let path = temporary.0.join(name);
-            let file = File::create(&path).map_err(at(&path))?;
-            Table::new(file, columns).map_err(|error| parquet_error(&path, error))
-        };
-        let flows = table("flows.parquet", FLOWS)?;
-        let series = table("series.parquet", SERIES)?;
+        let flows = table(&temporary.0.join("flows.parquet"), FLOWS)?;
+        let series = table(&temporary.0.join("series.parquet"), SERIES)?;
         Ok(Self {
             plan,
             target: target.to_owned(),
             temporary,
             flows,
             series,
+            more: BTreeMap::new(),
             summary: Summary::new(plan.traffic.classes.len()),
             steady: GrowthTest::new(plan),
             link_labels: OnceCell::new(),
@@ -104,13 +106,14 @@ impl<'a> ResultWriter<'a> {
     /// # Errors
     /// The first error, now or while writing rows; the partial result is removed.
     pub fn finish(self, summary: &impl Serialize, scenario: &str) -> Result<(), ResultError> {
-        let Self { target, temporary, flows, series, failure, .. } = self;
+        let Self { target, temporary, flows, series, more, failure, .. } = self;
         failure.map_or(Ok(()), Err)?;
         let ended = |name: &str, table: Table| {
             table.finish().map_err(|error| parquet_error(&temporary.0.join(name), error))
         };
         ended("flows.parquet", flows)?;
         ended("series.parquet", series)?;
+        more.into_iter().try_for_each(|(name, table)| ended(name, table))?;
         let path = temporary.0.join("summary.json");
         write_json(&path, summary).map_err(|source| ResultError { path, source })?;
         let path = temporary.0.join("scenario.toml");
@@ -126,6 +129,23 @@ impl<'a> ResultWriter<'a> {
             path.extend([space, &self.plan.fabric.node(self.plan.fabric.link(*link).from).name]);
         }
         path
+    }
+
+    /// Writes a row of a table that not every result has: the first one creates it.
+    fn more_row(&mut self, name: &'static str, columns: &[Column], row: &[Cell<'_>]) {
+        if self.failure.is_some() {
+            return;
+        }
+        if !self.more.contains_key(name) {
+            match table(&self.temporary.0.join(name), columns) {
+                Ok(table) => drop(self.more.insert(name, table)),
+                Err(error) => self.failure = Some(error),
+            }
+        }
+        if let Some(table) = self.more.get_mut(name) {
+            let outcome = table.push(row);
+            self.note(name, outcome);
+        }
     }
 
     fn note(&mut self, name: &str, outcome: Result<(), ParquetError>) {
@@ -170,6 +190,24 @@ impl Recorder for ResultWriter<'_> {
         let outcome = self.series.push(&sample.cells(entity));
         self.note("series.parquet", outcome);
     }
+
+    fn work(&mut self, record: &WorkRecord) {
+        self.more_row(WORK, WORKS, &record.cells(self.plan));
+    }
+
+    fn rank(&mut self, record: &RankRecord) {
+        self.more_row(RANK, RANKS, &record.cells(self.plan));
+    }
+
+    fn part(&mut self, record: &PathRecord) {
+        self.more_row(PATH, PATHS, &record.cells(self.plan));
+    }
+}
+
+/// Starts a table in a new file.
+fn table(path: &Path, columns: &[Column]) -> Result<Table, ResultError> {
+    let file = File::create(path).map_err(|source| ResultError { path: path.to_owned(), source })?;
+    Table::new(file, columns).map_err(|error| parquet_error(path, error))
 }
 
 /// The labels of all links, in order of their ids.

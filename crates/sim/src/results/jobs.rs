@@ -4,14 +4,15 @@ use serde_json::{Value, json};
 use weft_traffic::Traffic;
 use weft_units::{Duration, Time};
 
-use crate::record::JobReport;
+use crate::jobs::Part;
+use crate::record::{JobReport, JobTime};
 
 /// One object per job, with its completion time and how many times its lower bound that is, if it was completed.
 pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> {
     let jobs = traffic.jobs.list().iter().zip(reports).map(|(job, report)| {
-        let is_complete = report.finished == job.flows;
-        let end = report.end.filter(|_| is_complete);
-        let start = report.start.map(|first| job.began.time(first));
+        // With all flows finished, it is not complete without its processors' steps.
+        let end = report.end.filter(|_| report.time.is_some());
+        let start = report.start;
         let completion = end.zip(start).map(|(end, start)| end.saturating_since(start));
         let bound = job.bound.time.ps();
         let ratio = completion.filter(|_| bound > 0).map(|took| took.ps() as f64 / bound as f64);
@@ -33,7 +34,27 @@ pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> 
             "bound_by": job.bound.by,
             "ratio": ratio,
             "bus_bps": bus,
+            "critical_path": report.time.as_ref().map(critical_path_json),
+            "ranks_mean": report.time.as_ref().map(ranks_json),
         })
     });
     jobs.collect()
+}
+
+/// The sums of the parts of a critical path.
+fn critical_path_json(time: &JobTime) -> Value {
+    let parts = Part::ALL.iter().map(|part| (format!("{}_ps", part.name()), json!(time.path.of(*part).ps())));
+    Value::Object(parts.collect())
+}
+
+/// The mean time of the ranks of a job, and the longest exposed communication.
+fn ranks_json(time: &JobTime) -> Value {
+    let ranks = &time.ranks;
+    let mean = |sum: Duration| (ranks.ranks > 0).then(|| sum.ps() as f64 / ranks.ranks as f64);
+    json!({
+        "compute_ps": mean(ranks.compute),
+        "exposed_ps": mean(ranks.exposed),
+        "idle_ps": mean(ranks.idle),
+        "longest_exposed_ps": ranks.longest_exposed.ps(),
+    })
 }

@@ -13,7 +13,7 @@ mod table;
 mod temporary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
-pub use directory::{FILES, ResultError, ResultWriter};
+pub use directory::{FILES, MORE_FILES, ResultError, ResultWriter};
 pub(crate) use document::summary;
 pub use steady::{ARRIVED, Growth, GrowthTest};
 pub use summary::Summary;

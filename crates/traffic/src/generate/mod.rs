@@ -195,9 +195,10 @@ impl Making<'_> {
             let bound = Bound::of(&program, self.places, Reuse::PerMessage);
             let bus_factor = None;
             let group = index as u32;
-            let (kind, round, began) = ("trace", 1, Began::Before(Duration::ZERO));
+            let (kind, round, began) = ("trace", 1, Began::First);
             let job = Job { group, kind, round, ranks: count, bytes, flows, began, bound, bus_factor };
             self.waits.job(job, first);
+            self.waits.steps_of_job(0, program.steps.len());
         }
         self.waits.add(program, first);
         Ok(())
@@ -278,7 +279,7 @@ impl Making<'_> {
                 ranks,
                 bytes: collective.bytes,
                 flows,
-                began: Began::Before(Duration::ZERO),
+                began: Began::First,
                 bound: bound.clone(),
                 bus_factor: collective.algorithm.bus_factor(ranks),
             };

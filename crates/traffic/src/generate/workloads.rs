@@ -5,6 +5,7 @@ use weft_units::{HostId, Time};
 use super::Making;
 use crate::bound::Bound;
 use crate::connections::Reuse;
+use crate::dependencies::StepKind;
 use crate::error::TrafficError;
 use crate::group::Group;
 use crate::jobs::{Began, Job};
@@ -28,19 +29,22 @@ impl Making<'_> {
         self.room_for(index, training.flows().map_err(refuse)?.saturating_mul(training.steps))?;
         let (step, _) = training.program(1);
         let (bytes, flows) = (bytes_of(&step), step.flows.len() as u64);
-        let lead = first_flow(&step).saturating_since(Time::ZERO + training.start);
+        // The first step of each rank is the start.
+        let computations = step.steps.len() - step.ranks as usize;
         let bound = self.bound(step, &hosts, training.reuse, Time::ZERO + training.start);
         let (all, messages) = training.program(training.steps);
-        let classes = messages.iter().map(|message| message.class());
-        let first = self.program(index, group, all, &hosts, classes)?;
-        if training.reuse == Reuse::Persistent {
-            self.keep_open(first, &messages, &Message::ALL);
-        }
+        let first = self.drafts.len();
         for round in 0..training.steps {
             let (group, kind, ranks, bus_factor) = (index as u32, "training", count as u32, None);
-            let (bound, began) = (bound.clone(), Began::Before(lead));
+            let (bound, began) = (bound.clone(), Began::First);
             let job = Job { group, kind, round: round + 1, ranks, bytes, flows, began, bound, bus_factor };
             self.waits.job(job, first + (round * flows) as usize);
+            self.waits.steps_of_job(all.ranks as usize + round as usize * computations, computations);
+        }
+        let classes = messages.iter().map(|message| message.class());
+        self.program(index, group, all, &hosts, classes)?;
+        if training.reuse == Reuse::Persistent {
+            self.keep_open(first, &messages, &Message::ALL);
         }
         Ok(())
     }
@@ -76,9 +80,9 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The bound of a program at these hosts, from a time before its first flow on.
+    /// The bound of a program at these hosts, from a time before its first flow or computation on.
     fn bound(&self, mut program: Program, hosts: &[HostId], reuse: Reuse, from: Time) -> Bound {
-        let lead = first_flow(&program).saturating_since(from);
+        let lead = first(&program).saturating_since(from);
         program.place(hosts);
         let mut bound = Bound::of(&program, self.places, reuse);
         bound.time += lead;
@@ -122,6 +126,9 @@ fn bytes_of(program: &Program) -> u64 {
     program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add)
 }
 
-fn first_flow(program: &Program) -> Time {
-    program.flows.iter().map(|flow| flow.start).min().unwrap_or_default()
+/// The start of the first flow or computation.
+fn first(program: &Program) -> Time {
+    let works = program.steps.iter().filter(|step| matches!(step.kind, StepKind::Work { .. }));
+    let starts = program.flows.iter().map(|flow| flow.start).chain(works.map(|step| step.start));
+    starts.min().unwrap_or_default()
 }

@@ -205,7 +205,8 @@ impl Training {
     /// The program of so many steps, and the kind of each flow.
     pub(crate) fn program(&self, steps: u64) -> (Program, Vec<Message>) {
         let ranks = self.grid.ranks() as u32;
-        let program = Program { ranks, ..Program::default() };
+        // Each rank has a processor.
+        let program = Program { ranks, processors: ranks, ..Program::default() };
         let mut making = Making { of: self, program, kinds: Vec::new(), last: Vec::new() };
         making.last = (0..ranks).map(|rank| Moment::of(making.program.step(rank))).collect();
         for _ in 0..steps {
@@ -291,7 +292,7 @@ impl Making<'_> {
             // A backward pass has twice the operations: for the gradients of activations and of parameters.
             let takes = self.of.time(layers, has_table) * if is_forward { 1 } else { 2 };
             for rank in &ranks {
-                let begins = self.program.step(*rank);
+                let begins = self.program.work(*rank, *rank, takes);
                 self.program.wait(begins, self.last[*rank as usize]);
                 if let Some(flow) = received[*rank as usize].filter(|_| at == 0) {
                     self.program.need(begins, flow, Point::Received, Duration::ZERO);

@@ -11,6 +11,7 @@ mod healing;
 mod holding;
 mod hosts;
 mod interfaces;
+mod jobs;
 mod measures;
 mod multipath;
 mod overlay;

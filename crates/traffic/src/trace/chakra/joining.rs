@@ -6,8 +6,9 @@ use weft_units::{Duration, HostId};
 
 use super::matching::Meeting;
 use super::operation::{RankTrace, What};
-use crate::dependencies::{MAX_ORDERED, Node, Point};
+use crate::dependencies::{MAX_ORDERED, Need, Node, Point};
 use crate::meet::Moment;
+use crate::processor::Processor;
 use crate::program::{Program, spell_circle};
 use crate::trace::error::{Place, TraceError};
 use crate::trace::matching::{Half, Inbox, Match, matches};
@@ -92,14 +93,10 @@ impl<'a> Joining<'a> {
 
     /// Adds the nodes of a rank, without what they wait for.
     fn rank(&mut self, rank: u32, trace: &RankTrace) {
-        let sorted = trace.order.sorted();
-        let processors = [false, true].map(|on_cpu| {
-            let operations = trace.operations.iter().enumerate().filter(
-                |(_, operation)| matches!(operation.what, What::Compute { is_cpu, .. } if is_cpu == on_cpu),
-            );
-            let operations: Vec<usize> = operations.map(|(index, _)| index).collect();
-            // Nodes of which each waits for the one before need no queue.
-            (!trace.order.is_chain(&operations, &sorted)).then(|| self.program.processor())
+        let processors = [(false, Processor::Compute), (true, Processor::Host)].map(|(on_cpu, kind)| {
+            let is_own = |what: &What| matches!(what, What::Compute { is_cpu, .. } if *is_cpu == on_cpu);
+            let mut operations = trace.operations.iter();
+            operations.any(|operation| is_own(&operation.what)).then(|| self.program.processor_of(kind))
         });
         let mut placed = Vec::with_capacity(trace.operations.len());
         for (index, operation) in (0..).zip(&trace.operations) {

@@ -6,6 +6,7 @@ use weft_units::Duration;
 
 use super::schedule::{Block, Operation, Schedule, What};
 use crate::dependencies::{Node, Point, StepKind};
+use crate::processor::Processor;
 use crate::program::{Program, spell_circle};
 use crate::trace::error::TraceError;
 use crate::trace::matching::{Half, Inbox, Match, matches};
@@ -68,10 +69,16 @@ impl<'a> Joining<'a> {
     /// Adds the operations of a rank and their requirements.
     fn rank(&mut self, rank: u32, block: &Block<'_>, order: &Order) {
         let sorted = order.sorted();
-        let mut queues = |of: fn(&Operation<'_>) -> Option<u8>| self.queues(block, order, &sorted, of);
-        let processors = queues(|operation| matches!(operation.what, What::Calc(_)).then_some(operation.cpu));
-        let interfaces =
-            queues(|operation| matches!(operation.what, What::Send { .. }).then_some(operation.nic));
+        let calcs = operations(block, |what| matches!(what, What::Calc(_)), |operation| operation.cpu);
+        let processors: BTreeMap<u8, u32> =
+            calcs.into_keys().map(|number| (number, self.program.processor())).collect();
+        let mut sends =
+            operations(block, |what| matches!(what, What::Send { .. }), |operation| operation.nic);
+        // An interface of which each message waits for the one before needs no queue.
+        sends.retain(|_, of| of.len() > 1 && !order.is_chain(of, &sorted));
+        let interfaces = sends.into_keys();
+        let interfaces: BTreeMap<u8, u32> =
+            interfaces.map(|number| (number, self.program.processor_of(Processor::Interface))).collect();
         let mut is_awaited = vec![false; block.operations.len()];
         for (_, on, is_start) in &block.requirements {
             is_awaited[*on as usize] |= is_start;
@@ -110,10 +117,7 @@ impl<'a> Joining<'a> {
                     Placed { start, node }
                 }
                 What::Calc(took) => {
-                    let node = match processors.get(&operation.cpu) {
-                        Some(processor) => self.work(of, *processor, took),
-                        None => self.step(of),
-                    };
+                    let node = self.work(of, processors[&operation.cpu], took);
                     Placed { start: node, node }
                 }
             });
@@ -130,25 +134,6 @@ impl<'a> Joining<'a> {
             };
             self.program.need(waiting, on, at, delay);
         }
-    }
-
-    /// The processors of a rank that need a queue, by their number in the file: those of which not each operation waits
-    /// for the end of the one before. `of` returns the number, for operations that occupy such a processor.
-    fn queues(
-        &mut self,
-        block: &Block<'_>,
-        order: &Order,
-        sorted: &[usize],
-        of: fn(&Operation<'_>) -> Option<u8>,
-    ) -> BTreeMap<u8, u32> {
-        let mut operations: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
-        for (index, operation) in block.operations.iter().enumerate() {
-            if let Some(number) = of(operation) {
-                operations.entry(number).or_default().push(index);
-            }
-        }
-        operations.retain(|_, of| of.len() > 1 && !order.is_chain(of, sorted));
-        operations.into_keys().map(|number| (number, self.program.processor())).collect()
     }
 
     /// A step of an operation.
@@ -205,4 +190,17 @@ impl<'a> Joining<'a> {
         let why = format!("operations wait for each other in a circle: {}", spell_circle(&nodes, name));
         TraceError::at(self.operation(nodes[0]).place, why)
     }
+}
+
+/// The operations of a kind by the number of their processor in the file.
+fn operations(
+    block: &Block<'_>,
+    is_own: fn(&What) -> bool,
+    number: fn(&Operation<'_>) -> u8,
+) -> BTreeMap<u8, Vec<usize>> {
+    let mut found: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (index, operation) in block.operations.iter().enumerate().filter(|(_, one)| is_own(&one.what)) {
+        found.entry(number(operation)).or_default().push(index);
+    }
+    found
 }

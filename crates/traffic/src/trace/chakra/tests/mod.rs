@@ -2,13 +2,14 @@
 
 mod refused;
 
-use weft_units::{Duration, Time};
+use weft_units::Duration;
 
 use super::*;
 use crate::bound::Bound;
 use crate::connections::Reuse;
-use crate::dependencies::{Point, StepKind};
+use crate::dependencies::{Node, Point, StepKind};
 use crate::places::tests::spine_leaf;
+use crate::processor::Processor;
 
 /// A message of protocol buffers.
 #[derive(Clone, Default)]
@@ -96,7 +97,6 @@ fn flows(program: &Program) -> Vec<(u32, u32, u64)> {
 
 #[test]
 fn a_chain_of_messages_waits_for_computations_and_messages() {
-    let us = |us| Time::ZERO + Duration::from_us(us);
     let mut program = read(&[
         vec![compute(1, 5), send(2, 1, 100).number(4, 1), receive(3, 1, 200).after(&[2])],
         vec![receive(1, 0, 100), compute(2, 7).after(&[1]), send(3, 0, 200).after(&[2, 2])],
@@ -105,11 +105,10 @@ fn a_chain_of_messages_waits_for_computations_and_messages() {
     .flows;
     program.settle().unwrap();
     assert_eq!(flows(&program), [(0, 1, 100), (1, 0, 200)]);
-    assert_eq!(program.flows[0].start, us(5));
-    // The bound: 5 us do not count before the first flow; 0.8 us, 7 us and 1.6 us at 1 Gbps, without delays.
+    // The bound: computations of 5 us and 7 us; 0.8 us and 1.6 us at 1 Gbps, without delays.
     assert_eq!(
         Bound::of(&program, &spine_leaf(1, 2, 1), Reuse::PerMessage).time,
-        Duration::from_ps(9_400_000)
+        Duration::from_ps(14_400_000)
     );
 }
 
@@ -138,34 +137,45 @@ fn a_rank_sends_nothing_of_a_collective_before_its_node_starts_and_goes_on_after
     let nodes = |us| vec![compute(1, us), collective(2, 0, 3_000).after(&[1]), compute(3, 1).after(&[2])];
     let mut program = read(&[nodes(10), nodes(20), nodes(500)]).unwrap().flows;
     program.settle().unwrap();
-    let start = |src: u32| {
-        let of = program.flows.iter().filter(|flow| flow.src.0 == src);
-        of.map(|flow| flow.start.ps() / 1_000_000).collect::<Vec<_>>()
+    let after = |node| {
+        let mut needs = program.needs.iter();
+        needs.find(|need| need.waiting == node && need.at == Point::Started).unwrap()
     };
-    assert_eq!([0, 1, 2].map(start), [[10; 4], [20; 4], [500; 4]]);
+    // Each flow waits for the node of the collective at its rank, and that for the computation.
+    let waits = |src: u32| {
+        let of = (0..).zip(&program.flows).filter(|(_, flow)| flow.src.0 == src);
+        let delays = of.map(|(number, _)| after(after(Node::Flow(number)).on).delay.ps() / 1_000_000);
+        delays.collect::<Vec<_>>()
+    };
+    assert_eq!([0, 1, 2].map(waits), [[10; 4], [20; 4], [500; 4]]);
     // The end of each rank: four flows sent, four received.
     let ends = program.needs.iter().filter(|need| need.at == Point::Acknowledged);
     assert_eq!(ends.count(), 12);
-    // 500 us, then four steps of 8 us at 1 Gbps, from the first flow at 10 us.
+    // Computations of 500 us and 1 us, and four steps of 8 us at 1 Gbps in between.
     assert_eq!(
         Bound::of(&program, &spine_leaf(1, 2, 2), Reuse::PerMessage).time,
-        Duration::from_us(490 + 4 * 8)
+        Duration::from_us(500 + 4 * 8 + 1)
     );
 }
 
 #[test]
-fn computations_of_one_processor_have_a_queue_unless_they_follow_each_other() {
+fn computations_of_one_processor_have_a_queue() {
     let works = |nodes: Vec<Wire>| {
         let program = read(&[nodes]).unwrap().flows;
-        let kinds = program.steps.iter().map(|step| step.kind);
-        kinds.filter(|kind| matches!(kind, StepKind::Work { .. })).count()
+        let works = program.steps.iter().filter_map(|step| match step.kind {
+            StepKind::Work { processor, .. } => {
+                Some(program.kinds.get(&processor).copied().unwrap_or_default())
+            }
+            StepKind::All | StepKind::Each => None,
+        });
+        works.collect::<Vec<_>>()
     };
-    assert_eq!(works(vec![compute(1, 5), compute(2, 6)]), 2);
-    assert_eq!(works(vec![compute(1, 5), compute(2, 6).after(&[1])]), 0);
-    assert_eq!(works(vec![compute(1, 5), compute(2, 6).attribute("is_cpu_op", 1)]), 0);
-    assert_eq!(works(vec![compute(1, 5), node(2, 2).number(7, 6)]), 0, "work on memory");
+    assert_eq!(works(vec![compute(1, 5), compute(2, 6).after(&[1])]), [Processor::Compute; 2]);
+    let both = vec![compute(1, 5), compute(2, 6).attribute("is_cpu_op", 1)];
+    assert_eq!(works(both), [Processor::Compute, Processor::Host]);
+    assert_eq!(works(vec![compute(1, 5), node(2, 2).number(7, 6)]), [Processor::Compute], "work on memory");
     let call = |id| node(id, 7).number(7, 6).attribute("is_cpu_op", 1);
-    assert_eq!(works(vec![call(1), call(2)]), 2, "calls of collectives on the CPU");
+    assert_eq!(works(vec![call(1), call(2)]), [Processor::Host; 2], "calls of collectives on the CPU");
 }
 
 #[test]

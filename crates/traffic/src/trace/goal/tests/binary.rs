@@ -1,9 +1,13 @@
 //! Tests of the binary form, with an encoder of their own.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::super::schedule::{ANY, Block, Schedule, What};
 use super::super::{read_goal, text};
+use crate::processor::Processor;
+use crate::program::Program;
 
 /// The binary form of a schedule, written from the description of LogGOPSim's `Parser.hpp`.
 fn encode(schedule: &Schedule<'_>) -> Vec<u8> {
@@ -67,7 +71,12 @@ fn both_forms_of_a_file_are_the_same_program() {
     let file = binary(BOTH);
     assert_eq!(file[..14], [0x7f, 0x10, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2, 4]);
     assert_eq!(read_goal(&file), read_goal(BOTH.as_bytes()));
-    assert_eq!(read_goal(&file).unwrap().processors, 2);
+    let Program { processors, kinds, .. } = read_goal(&file).unwrap();
+    assert_eq!(
+        (processors, kinds),
+        (3, BTreeMap::from([(0, Processor::Interface)])),
+        "two with calculations"
+    );
     let unordered = "num_ranks 2 rank 0 { a: calc 5 b: calc 6 c: calc 7 c requires b b requires a c requires a } rank 1 { }";
     assert_eq!(read_goal(&binary(unordered)), read_goal(unordered.as_bytes()));
 }
