@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from weft import Results, Scenario, _weft, paths
+from weft import Results, Scenario, _weft, markup, paths, report
+from weft.critical_path import most_loaded
 from weft.perfetto import trace
 
 TABLES = json.loads(_weft.result_tables())
@@ -121,3 +124,66 @@ def test_the_summary_has_the_exposed_communication_where_processors_compute(resu
     (row,) = paths.collectives(other)
     assert row.estimates["exposed_s"] is None, "all of it is exposed"
     assert row.estimates["bus_bps"].mean == pytest.approx(other.steps()["bus_bps"].mean())
+
+
+def test_why_divides_the_time_of_a_round_and_names_the_links_to_blame(weft, tmp_path):
+    text = SCENARIO.replace('trace = "step.goal"', 'collective = "all-to-all"\nbytes = "400 kB"\nrepeats = 2')
+    results = Scenario.from_text(text).run(tmp_path / "results", jobs=1)
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--job", 1, "--json").output)
+    step = results.steps().row(1, named=True)
+    assert found["completion_ps"] == step["completion_ps"] == sum(found["parts"].values())
+    queued = results.critical_path().filter(pl.col("job") == 1, pl.col("part") == "queueing")
+    assert found["flows_explained"] == found["flows_queued"] == queued["flow"].n_unique() > 0
+    (run,) = results.finished
+    blamed: dict[str, float] = {}
+    for flow in queued["flow"].unique():
+        for cause in results.why(flow).causes:
+            if cause.name in ("queueing", "loss recovery", "timeout") and cause.link:
+                blamed[cause.place] = blamed.get(cause.place, 0.0) + cause.seconds
+    assert {one["link"]: one["time_s"] for one in found["links"]} == pytest.approx(blamed)
+    shown = weft("why", results.path, "--critical-path", "--job", 1).output
+    assert f"Critical path of all-to-all, round 2, 4 ranks: seed {run.seed}" in shown
+    assert f"longest at {found['links'][0]['link']}" in shown
+    longest = json.loads(weft("why", results.path, "--critical-path", "--json").output)[0]["completion_ps"]
+    assert longest == results.steps()["completion_ps"].max()
+
+
+def test_a_path_that_is_not_there_is_refused(weft, results, engine_results):
+    def refused(*arguments: object) -> str:
+        answer = weft("why", *arguments)
+        assert answer.exit_code == 2
+        return " ".join(answer.output.split())
+
+    assert "has no job 7: its jobs are numbered 0 to 0" in refused(results.path, "--critical-path", "--job", 7)
+    assert "not a flow try: leave out --flow" in refused(results.path, "--critical-path", "--flow", 0)
+    assert "try: add --critical-path" in refused(results.path, "--job", 0)
+    assert "only these have a critical path" in refused(engine_results.path, "--critical-path")
+
+
+def test_the_report_shows_the_critical_path_and_the_most_used_links(tmp_path):
+    text = SCENARIO.replace('trace = "step.goal"', 'collective = "all-to-all"\nbytes = "400 kB"')
+    results = Scenario.from_text(text).run(tmp_path / "results", jobs=1)
+    page = report(results, tmp_path / "report.html").read_text()
+    section = page.split('id="step-time"')[1].split("</section>")[0]
+    (run,) = results.finished
+    loads = most_loaded(run, 0)
+    queueing = results.critical_path().filter(pl.col("part") == "queueing")
+    assert sum(loads.values()) == pytest.approx((queueing["end_ps"] - queueing["start_ps"]).sum() / 1e12)
+    assert all(f"<td>{markup.escape(link)}</td>" in section for link in list(loads)[:5])
+    growths = [float(part) for part in re.findall(r"flex-grow:([\d.]+)", section)]
+    assert len(growths) >= 2 and sum(growths) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_report_without_rounds_has_no_such_section(engine_results, tmp_path):
+    assert 'id="step-time"' not in report(engine_results, tmp_path / "report.html").read_text()
+
+
+def test_the_example_of_the_page_is_its_output(weft, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "why.md").read_text().split("## Critical path of a round")[1]
+    scenario = re.search(r"^```toml\n(.*?)^```$", page, re.S | re.M)[1]
+    example = re.search(r"^```\n(Critical .*?)^```$", page, re.S | re.M)[1].split("...\n")
+    output = weft("why", Scenario.from_text(scenario).run(tmp_path / "ring").path, "--critical-path").output
+    lines = [line.rstrip() for line in output.splitlines()]
+    for part in example:
+        shown = part.splitlines()
+        assert any(lines[at : at + len(shown)] == shown for at in range(len(lines))), output

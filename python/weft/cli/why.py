@@ -41,6 +41,18 @@ def why(
             min=0, metavar="N", help="Number of the flow in flows.parquet (default: the one with the largest slowdown)."
         ),
     ] = None,
+    critical_path: Annotated[
+        bool,
+        typer.Option("--critical-path", help="Explain a round of a collective, or a trace, instead of a flow."),
+    ] = False,
+    job: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With --critical-path: its place in `collectives` of summary.json (default: the longest).",
+        ),
+    ] = None,
     scheme: Annotated[str | None, typer.Option(metavar="SCHEME", help="Only the run of this scheme.")] = None,
     seed: Annotated[
         int | None,
@@ -64,6 +76,9 @@ def why(
     Simulates the run again and follows the chain of packets that led to the flow's last byte. The parts add up to the
     completion time. The flow is explained under every scheme, side by side.
 
+    With --critical-path, divides the time of a round of a collective, or of a trace, into computations, messages alone
+    on the fabric, and their queueing, with the links to blame.
+
     [bold]Examples[/bold]
 
       weft why results/quickstart
@@ -71,6 +86,7 @@ def why(
       weft why results/mine --flow 12 --scheme ecmp --seed 3 --set traffic.load=0.6
       weft why results/mine --flow 12 -o flow12.html
       weft why results/mine --flow 12 --json | jq '.[0].sums'
+      weft why results/all-reduce --critical-path
     """
     from ..explanation import explain
     from ..results import Results
@@ -78,9 +94,16 @@ def why(
 
     if out is not None:
         shell.refuse_directory(out)
+    _check(critical_path=critical_path, job=job, flow=flow, out=out)
     results = Results(directory)
     runs = matching(results, scheme, seed, dict(map(assigned, sets or [])))
     first = runs[0]
+    if critical_path:
+        from . import critical_path as of_job
+
+        alike = [run for run in runs if (run.point, run.seed) == (first.point, first.seed)]
+        of_job.show(results, alike, job, scenario, as_json=as_json)
+        return
     if flow is None:
         first, flow = _slowest(results, runs)
     runs = [run for run in runs if (run.point, run.seed) == (first.point, first.seed)]
@@ -97,6 +120,14 @@ def why(
         shell.print_json([{"run": one.run.id, "scheme": one.run.scheme, **_parts(one)} for one in found], indent=2)
         return
     _print(found)
+
+
+def _check(*, critical_path: bool, job: int | None, flow: int | None, out: Path | None) -> None:
+    """Refuse options that do not go together."""
+    if critical_path and (flow is not None or out is not None):
+        raise shell.fail("--critical-path explains a round or a trace, not a flow", "leave out --flow and --out")
+    if job is not None and not critical_path:
+        raise shell.fail("--job names a round or a trace", "add --critical-path")
 
 
 def _parts(one: Explanation) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..markup import closed, data_block, escape, packed, packed_block
 from ..metrics import METRICS
 from ..palette import styles
 from ..results import Results
-from . import failures, ranks, sections, tables
+from . import failures, ranks, sections, step_time, tables
 from .details import Details, coverage
 from .findings import findings, no_finding
 from .frames import frames
@@ -120,6 +120,7 @@ def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> l
     figures = [sections.figure(content, figure, found) for figure in FIGURES]
     return [
         sections.collectives(content),
+        step_time.section_of(content),
         sections.fabric(content),
         *figures[:_BEFORE_PAIRS],
         ranks.section_of(content),
