@@ -1,7 +1,9 @@
 //! [`Read`]: a value that can be read from a node: a word, a number, or a quantity with its unit.
 
 use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
-use weft_traffic::{Algorithm, Arrivals, InterfaceRule, Lengths, LoadOf, Named, Placement, Precision, Relay, Reuse};
+use weft_traffic::{
+    Algorithm, Arrivals, InterfaceRule, Lengths, LoadOf, Named, Placement, Precision, Relay, Reuse,
+};
 use weft_units::{Bytes, Duration, QuantityError, Rate};
 
 use crate::tree::{Node, Value};

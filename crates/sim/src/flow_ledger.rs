@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_traffic::{Connections, Flow, Jobs};
+use weft_traffic::{Connections, Flow, Jobs, Parts};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::columns::FlowRecord;
@@ -84,6 +84,8 @@ pub struct FlowLedger<'a> {
     members: &'a Jobs,
     /// Flows that share connections, and the last message started on each connection.
     connections: &'a Connections,
+    /// Flows that are sent in parts.
+    parts: &'a Parts,
     latest: BTreeMap<FlowNumber, FlowNumber>,
     /// One entry per job: its recorded flows.
     pub jobs: Vec<JobReport>,
@@ -92,8 +94,14 @@ pub struct FlowLedger<'a> {
 }
 
 impl<'a> FlowLedger<'a> {
-    /// A ledger of so many flows of this many classes, some of which belong to `jobs` or share `connections`.
-    pub fn new(flows: usize, classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
+    /// A ledger of so many flows of this many classes, some of which belong to `jobs`, share `connections` or are sent in `parts`.
+    pub fn new(
+        flows: usize,
+        classes: usize,
+        jobs: &'a Jobs,
+        connections: &'a Connections,
+        parts: &'a Parts,
+    ) -> Self {
         let spans = if jobs.list().is_empty() { 0 } else { flows };
         Self {
             active: BTreeMap::new(),
@@ -106,6 +114,7 @@ impl<'a> FlowLedger<'a> {
             multipath: None,
             members: jobs,
             connections,
+            parts,
             latest: BTreeMap::new(),
             jobs: vec![JobReport::default(); jobs.list().len()],
             spans: vec![FlowSpan::default(); spans],
@@ -293,7 +302,8 @@ impl<'a> FlowLedger<'a> {
         recorder.flow(&FlowRecord {
             flow: Flow { start: source.start, ..*flow },
             end: active.end,
-            ideal: (source.ideal.0 > Duration::ZERO).then_some(source.ideal.0),
+            // The time of a flow in parts depends on others, whatever the fabric.
+            ideal: (source.ideal.1 > 0 && self.parts.of(flow.id.0).is_none()).then_some(source.ideal.0),
             hops: source.ideal.1,
             subflows: if source.multipath.is_some() { stats.subflows } else { 1 },
             packets_sent: u64::from(sender.data_segments_sent),

@@ -5,7 +5,8 @@ use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
 use super::flow_list::{FLOW_KEYS, FlowList};
-use super::{InferenceSettings, inference::{INFERENCE_KEYS, interfaces::{PAIR, lane};
+use super::inference::{INFERENCE_KEYS, InferenceSettings};
+use super::interfaces::{PAIR, lane};
 use super::optional::{DSCP, PORT, dscp};
 use super::trace::{Beside, TraceSettings};
 use super::training::{TRAINING_KEYS, TrainingSettings};

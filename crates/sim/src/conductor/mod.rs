@@ -65,7 +65,13 @@ impl<'a> Conductor<'a> {
     pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
-            ledger: FlowLedger::new(setup.flows.len(), setup.classes, setup.jobs, setup.connections),
+            ledger: FlowLedger::new(
+                setup.flows.len(),
+                setup.classes,
+                setup.jobs,
+                setup.connections,
+                setup.parts,
+            ),
             window: Window::new(setup.window),
             next_fault: 0,
             reroutes: BTreeSet::new(),

@@ -38,7 +38,7 @@ impl Shell<Uec> {
             self.protocol.granters.at(number).add(turn);
             return Some((number, nic));
         }
-        let most = self.protocol.config.most_credit(cx.net.rate(cx.net.id(nic)));
+        let most = self.protocol.parameters.of(end.is_within).most_credit(cx.net.rate(cx.net.id(nic)));
         if !receiver.is_in_line && receiver.may_grant_in_advance(most) {
             receiver.is_in_line = true;
             self.protocol.granters.at(number).add_idle(turn);
@@ -50,6 +50,7 @@ impl Shell<Uec> {
     fn grant(&mut self, number: u32, nic: u32, cx: &mut Ctx<'_, '_>) {
         while let Some((turn, is_idle)) = self.protocol.granters.at(number).take(cx.net.now) {
             let Some(end) = self.ends.at(turn.place).filter(|end| end.flow == turn.flow) else { continue };
+            let is_within = end.is_within;
             let OneWay::Destination(receiver, _) = &mut end.machine else { continue };
             if is_idle {
                 receiver.is_in_line = false;
@@ -61,10 +62,10 @@ impl Shell<Uec> {
             if receiver.is_done() {
                 continue;
             }
-            let (bytes, update) = receiver.grant(&self.protocol.config);
+            let (bytes, update) = receiver.grant(self.protocol.parameters.of(is_within));
             transmit(&self.protocol, end, 0, &Packet::Answer(Reply::Credit(update)), cx);
             let granter = self.protocol.granters.at(number);
-            granter.grant(&self.protocol.config, nic, bytes, cx.net);
+            granter.grant(self.protocol.parameters.of(is_within), nic, bytes, cx.net);
             // Its host may have chosen another link since.
             if let Some((other, nic)) = self.line_up(turn.place, cx)
                 && other != number

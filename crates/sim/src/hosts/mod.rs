@@ -24,6 +24,7 @@ mod opening;
 mod paced;
 mod pacer;
 mod pacers;
+mod parameters;
 mod path_choice;
 mod places;
 mod preference;

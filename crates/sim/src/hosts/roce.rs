@@ -8,6 +8,7 @@ use weft_units::{Bytes, HostId, Time};
 
 use super::context::Ctx;
 use super::empty_path::EmptyPath;
+use super::parameters::Parameters;
 use super::protocol::{Format, Opening, PacketOf, Protocol, template};
 use super::shell::Transmission;
 use super::subflow::Subflow;
@@ -38,34 +39,25 @@ const CNP: u32 = 4;
 
 /// Queue pairs.
 pub struct Roce {
-    config: Config,
-    /// Those of connections within a scale-up domain, if they differ.
-    within: Option<Config>,
-}
-
-impl Roce {
-    /// With these parameters.
-    pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), within: config.within_domains() }
-    }
+    parameters: Parameters<Config>,
 }
 
 impl Roce {
     /// Queue pairs with these parameters.
-    pub fn new(config: Config) -> Self {
-        Self { config }
+    pub fn new(config: &Config) -> Self {
+        Self { parameters: Parameters { network: config.clone(), within: config.within_domains() } }
     }
 
     /// Bytes of the IP packet of an acknowledgement.
     fn ack_bytes(&self) -> u16 {
-        ACK_BYTES + self.config.telemetry_bytes() as u16
+        ACK_BYTES + self.parameters.network.telemetry_bytes() as u16
     }
 
     /// The path to an address, as far as its sender needs to know it.
     fn path(&self, flow: &Flow, to: HostId, nic: u32, cx: &Ctx<'_, '_>) -> Path {
-        let sets_window =
-            self.config.window == Bytes(0) && self.config.loss_recovery == LossRecovery::SelectiveRepeat;
-        let EmptyPath { round_trip, switches } = if sets_window || self.config.needs_path() {
+        let sets_window = self.parameters.network.window == Bytes(0)
+            && self.parameters.network.loss_recovery == LossRecovery::SelectiveRepeat;
+        let EmptyPath { round_trip, switches } = if sets_window || self.parameters.network.needs_path() {
             let packet = cx.world.framing_of(flow).full_packet();
             EmptyPath::of(cx, to, nic, [packet, self.ack_bytes().into()])
         } else {
@@ -76,7 +68,7 @@ impl Roce {
 
     /// The most bytes that a flow with this path may have in flight, if there is a limit.
     fn window(&self, path: &Path) -> Option<u64> {
-        match (self.config.window, self.config.loss_recovery) {
+        match (self.parameters.network.window, self.parameters.network.loss_recovery) {
             (Bytes(0), LossRecovery::GoBackN) => None,
             (Bytes(0), LossRecovery::SelectiveRepeat) => {
                 let time = path.round_trip.ps();
@@ -99,14 +91,11 @@ impl Protocol for Roce {
 
     #[inline(always)]
     fn config(&self, is_within: bool) -> &Config {
-        match &self.within {
-            Some(within) if is_within => within,
-            _ => &self.config,
-        }
+        self.parameters.of(is_within)
     }
 
     fn asks_telemetry(&self) -> bool {
-        self.config.telemetry_hops().is_some()
+        self.parameters.network.telemetry_hops().is_some()
     }
 
     fn template(&self, flow: &Flow, side: usize) -> Header {
@@ -115,7 +104,7 @@ impl Protocol for Roce {
             return Header { traffic_class: ACK_CLASS, ip_bytes: self.ack_bytes(), ..header };
         }
         // ECT(0), if at all.
-        let ecn = if self.config.is_ecn_capable() { 2 } else { 0 };
+        let ecn = if self.parameters.network.is_ecn_capable() { 2 } else { 0 };
         Header { traffic_class: header.traffic_class | ecn, ..header }
     }
 
@@ -151,7 +140,7 @@ impl Protocol for Roce {
     ) -> PacketId {
         let (header, content, telemetry) = match packet {
             Packet::Data(data) => {
-                let ip_bytes = self.config.framing().headers as u16 + data.payload;
+                let ip_bytes = self.parameters.network.framing().headers as u16 + data.payload;
                 let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
                 let header = Header { payload: data.payload, ip_bytes, ..subflow.template };
                 let [low, high] = words_of(data.sent);
@@ -172,9 +161,14 @@ impl Protocol for Roce {
         net: &Network<'_>,
     ) {
         if let (OneWay::Source(sender), Packet::Data(data)) = (machine, packet) {
-            let ip_bytes = self.config.framing().headers as u16 + data.payload;
+            let ip_bytes = self.parameters.network.framing().headers as u16 + data.payload;
             let wire_bytes = net.links.wire_bytes(nic, ip_bytes);
-            sender.sent(&self.config, net.now, wire_bytes, net.links.tx_time(nic, wire_bytes.into()));
+            sender.sent(
+                &self.parameters.network,
+                net.now,
+                wire_bytes,
+                net.links.tx_time(nic, wire_bytes.into()),
+            );
         }
     }
 }

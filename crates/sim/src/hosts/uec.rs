@@ -9,6 +9,7 @@ use weft_transport::{OneWay, Packet, Segment};
 
 use super::context::Ctx;
 use super::granter::Granters;
+use super::parameters::Parameters;
 use super::protocol::{Opening, PacketOf, Protocol, template};
 use super::shell::{Shell, Transmission};
 use super::subflow::Subflow;
@@ -31,9 +32,8 @@ const REQUEST: u32 = 1 << 27;
 
 /// Ultra Ethernet.
 pub struct Uec {
-    config: Config,
-    /// Those of connections within a scale-up domain, if they differ.
-    within: Option<Config>,
+    /// The parameters.
+    pub parameters: Parameters<Config>,
     /// The links for which receivers grant credit.
     pub granters: Granters,
 }
@@ -41,7 +41,8 @@ pub struct Uec {
 impl Uec {
     /// Hosts with these parameters.
     pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), within: config.within_domains(), granters: Granters::default() }
+        let parameters = Parameters { network: config.clone(), within: config.within_domains() };
+        Self { parameters, granters: Granters::default() }
     }
 }
 
@@ -57,10 +58,7 @@ impl Protocol for Uec {
 
     #[inline(always)]
     fn config(&self, is_within: bool) -> &Config {
-        match &self.within {
-            Some(within) if is_within => within,
-            _ => &self.config,
-        }
+        self.parameters.of(is_within)
     }
 
     fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Self::Machine, ()) {
@@ -72,7 +70,7 @@ impl Protocol for Uec {
             return (OneWay::Source(Sender::new(config, bytes, rate, random)), ());
         }
         let hash = template(flow, 1).flow_hash;
-        let path = pick(u64::from(hash) << 32, self.config.entropies.into()) as u16;
+        let path = pick(u64::from(hash) << 32, config.entropies.into()) as u16;
         let messages = cx.world.connections.messages(first);
         let messages =
             messages.flat_map(|flow| cx.world.parts.sizes(flow, cx.world.flows[flow as usize].bytes));
@@ -99,7 +97,7 @@ impl Protocol for Uec {
         packet: &PacketOf<Self>,
     ) -> PacketId {
         let (header, content) = match packet {
-            Packet::Data(data) => of_data(&subflow.template, &self.config, data),
+            Packet::Data(data) => of_data(&subflow.template, &self.parameters.network, data),
             Packet::Answer(reply) => of_reply(&subflow.template, reply),
         };
         subflow.packet_with(net, owner, &header, content, None)
@@ -114,7 +112,7 @@ impl Transmission for Uec {
     #[inline(always)]
     fn pump(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_>) {
         shell.pump_paced(place, cx);
-        if shell.protocol.config.grants_credit() {
+        if shell.protocol.parameters.network.grants_credit() {
             shell.want_credit(place, cx);
         }
     }

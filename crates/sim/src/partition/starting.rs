@@ -1,7 +1,7 @@
 //! How a [`Partition`] starts flows: at their times, or once the flows have got far enough for which they wait.
 
 use weft_traffic::Point;
-use weft_units::{Duration, PortId, Time};
+use weft_units::{PortId, Time};
 
 use super::{Notice, Partition};
 use crate::hosts::{Hosts, World};
@@ -90,11 +90,6 @@ impl<H: Hosts> Partition<'_, H> {
         let ideal = match world.connections.continues(number) {
             true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, flow),
             false => self.ideal.fct(self.net.fabric, &self.shortest, flow),
-        };
-        let ideal = match world.parts.of(number) {
-            None => ideal,
-            // Its time depends on others, whatever the fabric.
-            Some(_) => (Duration::ZERO, ideal.1),
         };
         self.begun.insert(number, (self.net.now, ideal));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {

@@ -6,7 +6,7 @@ use weft_units::{Duration, HostId};
 
 use super::matching::Meeting;
 use super::operation::{RankTrace, What};
-use crate::dependencies::{MAX_ORDERED, Need, Node, Point};
+use crate::dependencies::{MAX_ORDERED, Node, Point};
 use crate::meet::Moment;
 use crate::processor::Processor;
 use crate::program::{Program, spell_circle};
