@@ -70,7 +70,7 @@ params! {
         ack_bytes: Bytes = Bytes(16_384), in Bytes(0)..=Bytes(1 << 20);
         /// a packet not acknowledged for this long is sent again; by default twice `base_rtt`, but at least 100 us
         rto: Option<Duration> = None, in TIMES;
-        /// how a sender learns of losses
+        /// the sign by which a sender finds lost packets
         loss_detection: LossDetection = LossDetection::Timeout;
         /// a packet is lost when this many packets sent later have arrived; by default 1.5 windows, but at least 5 and at most the
         /// largest window
