@@ -36,7 +36,7 @@ seeds() {
     cdf) echo crates/scenario/tests/bad_input/files ;;
     trace_csv) echo crates/scenario/tests/bad_input/files validation/ns3/cases ;;
     trace_parquet) echo fuzz/seeds/trace_parquet ;;
-    trace_htsim | trace_goal | trace_goal_binary | trace_chakra | trace_simai) echo "fuzz/seeds/$1" ;;
+    trace_htsim | trace_goal | trace_goal_binary | trace_chakra | trace_simai | tuner) echo "fuzz/seeds/$1" ;;
     flow_text) echo fuzz/seeds/flow_text ;;
     openflow) openflow_seeds fuzz/corpus/openflow_vectors && echo fuzz/corpus/openflow_vectors ;;
     wire | tcp_options) python3 crates/wire/vectors.py --seeds fuzz/corpus/wire_vectors && echo fuzz/corpus/wire_vectors ;;

@@ -2,7 +2,7 @@
 
 use weft_fabric::{HostQueue, Limit, MarkAt, Overhead, Scheduler};
 use weft_traffic::{
-    Algorithm, Arrivals, InterfaceRule, Lengths, LoadOf, Named, Placement, Precision, Relay, Reuse,
+    Algorithm, Arrivals, InterfaceRule, Lengths, LoadOf, Named, Placement, Precision, Protocol, Relay, Reuse,
 };
 use weft_units::{Bytes, Duration, QuantityError, Rate};
 
@@ -134,4 +134,4 @@ macro_rules! read_words {
     };
 }
 
-read_words!(Algorithm Arrivals InterfaceRule Lengths LoadOf MarkAt Named Overhead Placement Precision Relay Reuse Scheduler);
+read_words!(Algorithm Arrivals InterfaceRule Lengths LoadOf MarkAt Named Overhead Placement Precision Protocol Relay Reuse Scheduler);

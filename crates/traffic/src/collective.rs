@@ -12,6 +12,7 @@ use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
 use crate::part::part;
 use crate::program::Program;
+use crate::protocol::Protocol;
 use crate::relay::Relay;
 
 words! {
@@ -91,6 +92,8 @@ pub struct Collective {
     pub reuse: Reuse,
     /// How messages between rails travel.
     pub relay: Relay,
+    /// How the bytes of a message are sent.
+    pub protocol: Protocol,
     /// The ranks of a scale-up domain, which are consecutive; 1 without domains, 0 if not known yet.
     pub group: u32,
 }
@@ -110,6 +113,7 @@ impl Collective {
             jitter: Duration::ZERO,
             reuse: Reuse::PerMessage,
             relay: Relay::None,
+            protocol: Protocol::Simple,
             group: 0,
         }
     }

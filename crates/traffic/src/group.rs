@@ -11,6 +11,7 @@ use crate::pairs::Pairs;
 use crate::placement::Ranks;
 use crate::program::Program;
 use crate::sizes::Sizes;
+use crate::tuner::Tuner;
 use crate::workload::{Inference, Training};
 
 /// Flows of one kind.
@@ -38,8 +39,8 @@ pub enum Flows {
     Listed(Vec<ListedFlow>),
     /// Given individually with the order between them, at hosts or, if `Some`, at ranks.
     Ordered(Program, Option<Ranks>),
-    /// A collective operation of these ranks.
-    Collective(Collective, Ranks),
+    /// A collective operation of these ranks, whose algorithm a table chooses if there is one.
+    Collective(Collective, Ranks, Option<Tuner>),
     /// Steps of training among these ranks.
     Training(Training, Ranks),
     /// Requests to a model among these ranks.

@@ -277,6 +277,18 @@ impl Places {
         }
     }
 
+    /// The number of scale-up domains of these hosts; without any, each host is a server of its own.
+    pub(crate) fn servers_of(&self, hosts: &[HostId]) -> u64 {
+        let mut domains: Vec<Option<u32>> =
+            hosts.iter().map(|host| self.domains.of_host.get(host.index()).copied()).collect();
+        if domains.contains(&None) {
+            return hosts.len() as u64;
+        }
+        domains.sort_unstable();
+        domains.dedup();
+        domains.len() as u64
+    }
+
     /// The hosts of each scale-up domain, in order, then each host outside of all; empty if there are no domains.
     pub fn domains(&self) -> &[Vec<HostId>] {
         &self.domains.hosts

@@ -174,6 +174,15 @@ impl Program {
         self.needs.extend(other.needs.iter().map(|need| need.between(|node| node.after(flows, steps))));
     }
 
+    /// Changes the sizes of all messages; of flows in parts, that of the data that is divided.
+    pub(crate) fn carry(&mut self, size: impl Fn(u64) -> u64) {
+        self.flows.iter_mut().for_each(|flow| flow.bytes = size(flow.bytes));
+        for (flow, series) in &mut self.series {
+            series.whole = size(series.whole);
+            self.flows[*flow as usize].bytes = series.bytes();
+        }
+    }
+
     /// Adds the parts of flows that come after `flows` others.
     pub(crate) fn add_series(&mut self, series: &[(u32, Series)], flows: u32) {
         self.series.extend(series.iter().map(|(flow, series)| (flow + flows, series.after(flows))));

@@ -40,7 +40,9 @@ impl Waits {
             let refuse = |why| TrafficError::Ranks { group: index, why };
             let more = match &group.flows {
                 Flows::Ordered(program, _) => program.flows.len() as u64,
-                Flows::Collective(collective, ranks) => {
+                // Known once the table has chosen.
+                Flows::Collective(_, _, Some(_)) => 0,
+                Flows::Collective(collective, ranks, None) => {
                     let round = collective.flows(ranks.count(places)).map_err(refuse)?;
                     round.saturating_mul(collective.rounds)
                 }
@@ -56,12 +58,18 @@ impl Waits {
             };
             flows = flows.saturating_add(more);
             if flows > MAX_ORDERED {
-                return Err(refuse(format!(
-                    "collectives, training, inference and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
-                )));
+                return Err(refuse(too_many(flows)));
             }
         }
         Ok(())
+    }
+
+    /// Checks that there is room for this many flows more of a collective that a table has chosen.
+    pub(crate) fn room_for_ordered(before: u64, more: u64) -> Result<(), String> {
+        match before.saturating_add(more) {
+            flows if flows > MAX_ORDERED => Err(too_many(flows)),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that there is room for a program with this many needs.
@@ -128,4 +136,11 @@ impl Waits {
         let jobs = Jobs::new(ids.len(), members.collect()).with_steps(job_steps);
         (dependencies, jobs, Parts::new(ids.len(), series))
     }
+}
+
+/// The error of so many flows of programs.
+fn too_many(flows: u64) -> String {
+    format!(
+        "collectives, training, inference and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
+    )
 }

@@ -1,10 +1,11 @@
 //! `collective` of a `[traffic]` group: an operation in which all ranks take part; and the hosts of ranks, of a collective
 //! or a trace.
 
-use weft_traffic::{Algorithm, Collective, Placement, Ranks, Relay, Reuse};
+use weft_traffic::{Algorithm, Collective, Placement, Protocol, Ranks, Relay, Reuse, Tuner, read_tuner};
 use weft_units::{Bytes, Duration};
 
 use super::Resolver;
+use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
 use crate::section::{At, Section};
 use crate::tree::Value;
@@ -38,6 +39,18 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
         Kind::Word(Reuse::WORDS),
         "persistent for RoCE and Ultra Ethernet, else per-message",
         "connections between ranks: one for each message, or one that stays open for all messages of a pair",
+    ),
+    key(
+        "protocol",
+        Kind::Word(Protocol::WORDS),
+        "simple",
+        "protocol of NCCL: ll128 sends 128 bytes for 120 of a message, ll 8 bytes for 4",
+    ),
+    key(
+        "tuner",
+        Kind::Text,
+        "",
+        "file of a tuner of NCCL (CSV) that chooses algorithm, protocol and channels by size",
     ),
     key(
         "relay",
@@ -155,6 +168,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         jitter,
         reuse,
         relay: section.value(COLLECTIVE_KEYS, "relay")?,
+        protocol: section.value(COLLECTIVE_KEYS, "protocol")?,
         group: 0,
     })
 }
@@ -168,4 +182,15 @@ fn skew(section: &Section<'_>) -> Option<u32> {
         return None;
     }
     Some((skew.value * 1000.0).round() as u32)
+}
+
+/// The table that chooses the algorithm of a collective; the outer `None` means invalid.
+pub(crate) fn tuner(path: Option<&At<String>>, resolver: &Resolver<'_>) -> Option<Option<Tuner>> {
+    let Some(path) = path else { return Some(None) };
+    let bytes = resolver.file(path)?;
+    let read = read_tuner(&bytes).map_err(|error| {
+        let message = format!("`{}` is not a table of a tuner", path.value);
+        resolver.problems.add(Problem::at(path.span, message).label(error.to_string()));
+    });
+    read.ok().map(Some)
 }

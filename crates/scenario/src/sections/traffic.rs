@@ -84,7 +84,7 @@ enum Source {
     Drawn(Box<DrawnSettings>),
     Listed(FlowList),
     Trace(TraceSettings),
-    Collective(Collective, RankSettings),
+    Collective(Collective, RankSettings, Option<At<String>>),
     Training(Box<TrainingSettings>),
     Inference(Box<InferenceSettings>),
 }
@@ -138,7 +138,11 @@ impl GroupSettings {
                 let ranks = RankSettings::decode(section);
                 let (start, jitter) =
                     (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
-                Source::Collective(collective::decode(section, start, jitter)?, ranks?)
+                let tuner = match section.node("tuner") {
+                    Some(_) => Some(section.get::<String>("tuner")?),
+                    None => None,
+                };
+                Source::Collective(collective::decode(section, start, jitter)?, ranks?, tuner)
             }
             Some(&"training") => {
                 let start = section.value(DRAWN_KEYS, "start")?;
@@ -197,7 +201,7 @@ impl GroupSettings {
     /// The collective, if it opens a connection for each message because `connections` is not given.
     pub(crate) const fn opening(&self) -> Option<&Collective> {
         match (&self.source, self.connections_span) {
-            (Source::Collective(collective, _), None) => Some(collective),
+            (Source::Collective(collective, ..), None) => Some(collective),
             _ => None,
         }
     }
@@ -206,9 +210,8 @@ impl GroupSettings {
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         let files = match &self.source {
             Source::Drawn(drawn) => [drawn.sizes.file(), None],
-            Source::Listed(_) | Source::Collective(..) | Source::Training(_) | Source::Inference(_) => {
-                [None, None]
-            }
+            Source::Collective(_, _, tuner) => [tuner.as_ref().map(|path| path.value.as_str()), None],
+            Source::Listed(_) | Source::Training(_) | Source::Inference(_) => [None, None],
             Source::Trace(trace) => trace.files(),
         };
         files.into_iter().flatten()
@@ -227,7 +230,10 @@ impl GroupSettings {
             }
             Source::Training(training) => training.resolve(resolver)?,
             Source::Inference(inference) => inference.resolve(resolver)?,
-            Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
+            Source::Collective(collective, ranks, path) => {
+                let tuner = collective::tuner(path.as_ref(), resolver);
+                Flows::Collective(*collective, ranks.resolve(resolver)?, tuner?)
+            }
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
         let group =

@@ -86,6 +86,22 @@ fn inference_has_a_job_for_each_request_from_its_arrival_on() {
 }
 
 #[test]
+fn a_tuner_s_table_is_a_file_of_a_collective() {
+    let table = include_str!("../../../../fuzz/seeds/tuner/sizes");
+    let keys =
+        |bytes: &str| format!("collective = \"ring-all-reduce\"\nbytes = \"{bytes}\"\ntuner = \"nccl.csv\"");
+    let kind = |bytes: &str| {
+        let traffic = plan(&keys(bytes), table).traffic;
+        (traffic.jobs.list()[0].kind, traffic.flows.len(), traffic.flows[0].bytes)
+    };
+    assert_eq!(kind("48 kB"), ("double-tree-all-reduce", 2 * 4 * 15, 2 * 12_000));
+    assert_eq!(kind("96 kB"), ("ring-all-reduce", 4 * 16 * 30, 1_500));
+    assert_eq!(kind("1920 kB"), ("ring-all-reduce", 16 * 30, 128_000));
+    let own = plan("collective = \"all-to-all\"\nbytes = \"1920 kB\"\nprotocol = \"ll\"", "").traffic;
+    assert_eq!(own.flows[0].bytes, 240_000);
+}
+
+#[test]
 fn a_workload_of_simai_is_a_trace_between_ranks() {
     let text = include_str!("../../../../fuzz/seeds/trace_simai/layers");
     let traffic = plan("trace = \"a.txt\"\nplacement = \"striped\"", text).traffic;

@@ -28,6 +28,7 @@ use crate::random::{shuffle, unit};
 use crate::relay::{Relay, relayed};
 use crate::schedule::{Schedule, Streams};
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
+use crate::tuner::Tuner;
 use crate::waits::Waits;
 
 /// Draws the flows of `groups` that start within `duration`.
@@ -82,8 +83,8 @@ pub fn generate(
                 making.order(index, group, program.clone(), ranks.as_ref(), &mut streams)?;
                 (None, None)
             }
-            Flows::Collective(collective, ranks) => {
-                making.collective(index, group, collective, ranks, &mut streams)?;
+            Flows::Collective(collective, ranks, tuner) => {
+                making.collective(index, group, (collective, tuner.as_ref()), ranks, &mut streams)?;
                 (None, None)
             }
             Flows::Training(training, ranks) => {
@@ -208,17 +209,21 @@ impl Making<'_> {
         &mut self,
         index: usize,
         group: &Group,
-        collective: &Collective,
+        (collective, tuner): (&Collective, Option<&Tuner>),
         ranks: &Ranks,
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
         let refuse = |why| TrafficError::Ranks { group: index, why };
         let count = ranks.count(self.places);
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
-        let grouped = Collective { group: self.places.group_of(&hosts), ..*collective };
-        let collective = &grouped;
+        let servers = self.places.servers_of(&hosts);
+        let tuned = tuner.map_or(Ok(*collective), |tuner| tuner.choose(collective, count, servers));
+        let collective = &Collective { group: self.places.group_of(&hosts), ..tuned.map_err(refuse)? };
         let planned = collective.flows(count).map_err(refuse)?;
         let all = planned.saturating_mul(collective.rounds);
+        if tuner.is_some() {
+            Waits::room_for_ordered(self.drafts.len() as u64, all).map_err(refuse)?;
+        }
         self.room_for(index, all)?;
         let order = experts_order(collective, hosts.len() as u32, streams);
         let mut round = Program { ranks: hosts.len() as u32, ..Program::default() };
@@ -237,6 +242,7 @@ impl Making<'_> {
             if collective.channels > 1 {
                 program.flows.iter_mut().for_each(|flow| flow.lane = Lane::Channel(number as u8));
             }
+            program.carry(|bytes| channel.protocol.bytes(bytes));
             round.append(program);
             ends.push(round.flows.len() as u32);
         }

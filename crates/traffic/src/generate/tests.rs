@@ -165,7 +165,7 @@ fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_
         let once = Collective::new(algorithm, 8003, 1);
         let all = Collective { rounds, start, jitter, reuse: Reuse::Persistent, ..once };
         let ranks = Ranks::Placed(None, Placement::Rack);
-        run(&[group(Flows::Collective(all, ranks))], &places, 1, 3).unwrap()
+        run(&[group(Flows::Collective(all, ranks, None))], &places, 1, 3).unwrap()
     };
     let start = Time::ZERO + Duration::from_ms(3);
     for (algorithm, rounds, pairs) in
@@ -201,7 +201,7 @@ fn what_cannot_be_is_refused() {
     let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
     let chunks = |chunks| {
         let ranks = Ranks::Placed(Some(8), Placement::Rack);
-        Flows::Collective(Collective::new(Algorithm::Pipeline, chunks, chunks), ranks)
+        Flows::Collective(Collective::new(Algorithm::Pipeline, chunks, chunks), ranks, None)
     };
     let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
     let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };
@@ -244,4 +244,23 @@ proptest! {
         }
         prop_assert!(traffic.flows.is_sorted_by_key(|flow| flow.start));
     }
+}
+
+#[test]
+fn a_table_chooses_the_algorithm_by_size_and_its_protocol_adds_bytes() {
+    let places = spine_leaf(2, 4, 2);
+    let table = "allreduce,0,12000,tree,simple,-1,8,8\nallreduce,0,1000000,ring,ll128,2,-1,-1\nallgather,0,9,ring,ll,-1,-1,-1";
+    let tuned = |bytes: u64, ranks: u64| {
+        let (tuner, ranks) =
+            (crate::read_tuner(table.as_bytes()).unwrap(), Ranks::Placed(Some(ranks), Placement::Rack));
+        let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
+        let traffic =
+            run(&[group(Flows::Collective(collective, ranks, Some(tuner)))], &places, 1, 3).unwrap();
+        let sum: u64 = traffic.flows.iter().map(|flow| flow.bytes).sum();
+        (traffic.jobs.list()[0].kind, traffic.flows.len(), sum)
+    };
+    assert_eq!(tuned(12_000, 8), ("double-tree-all-reduce", 4 * 7, 2 * 7 * 12_000));
+    // Seven servers: two channels around a ring, 128 bytes for 120.
+    assert_eq!(tuned(8_400, 7), ("ring-all-reduce", 2 * 7 * 12, 2 * 6 * 8_400 * 128 / 120));
+    assert_eq!(tuned(2_000_000, 8), ("ring-all-reduce", 8 * 14, 14 * 2_000_000));
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::bound::Bound;
 use crate::connections::Reuse;
 use crate::places::tests::spine_leaf;
+use proptest::prelude::*;
 
 const HEAD: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8 \
                     checkpoints: 0 checkpoint_initiates: 0";
@@ -123,5 +124,20 @@ fn errors_name_their_line() {
     ] {
         let error = read_simai(text.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}, not {message}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_change_of_a_workload_makes_it_panic(at in any::<usize>(), byte in any::<u8>(), cut in any::<usize>()) {
+        let layer = "a -1 5 ALLREDUCE_EP 80 1 ALLTOALL 7 1 REDUCESCATTER_DP_EP 800 100";
+        let mut text = format!("{HEAD}\n2\n{layer}\n{layer}\n").into_bytes();
+        let (at, length) = (at % text.len(), text.len());
+        text[at] = byte;
+        text.truncate(cut % (2 * length));
+        if let Ok(read) = read_simai(&text) {
+            let mut program = read.flows;
+            program.settle().expect("no circle");
+        }
     }
 }

@@ -1,0 +1,285 @@
+//! [`Tuner`]: a table of algorithms by size, as NCCL's example of a tuner plugin reads it (`ext-tuner/example` in NVIDIA/nccl):
+//! `collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]`. The first line that fits a
+//! collective applies; -1 fits all, or keeps the number of channels.
+
+use thiserror::Error;
+
+use crate::collective::{Algorithm, Collective};
+use crate::protocol::Protocol;
+use crate::trace::without_mark;
+use crate::words::short;
+
+/// Why a text is no such table.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("line {line}: {why}")]
+pub struct TunerError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The problem there, with the offending text and the expected one.
+    pub why: String,
+}
+
+/// A table of algorithms by size.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tuner {
+    rules: Vec<Rule>,
+}
+
+/// A line of the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Rule {
+    line: usize,
+    collective: &'static str,
+    bytes: (u64, u64),
+    algorithm: &'static str,
+    protocol: Protocol,
+    channels: Option<u64>,
+    nodes: Option<u64>,
+    ranks: Option<u64>,
+    /// One operation at a time, and a buffer that is not registered: the only case here.
+    fits_here: bool,
+}
+
+/// NCCL's collectives, with those of Weft that are one of them.
+const COLLECTIVES: [(&str, &[Algorithm]); 5] = [
+    (
+        "allreduce",
+        &[
+            Algorithm::RingAllReduce,
+            Algorithm::HalvingDoublingAllReduce,
+            Algorithm::TreeAllReduce,
+            Algorithm::DoubleTreeAllReduce,
+            Algorithm::HierarchicalAllReduce,
+        ],
+    ),
+    ("allgather", &[Algorithm::AllGather]),
+    ("reducescatter", &[Algorithm::ReduceScatter]),
+    ("broadcast", &[Algorithm::Broadcast]),
+    ("reduce", &[]),
+];
+
+/// NCCL's algorithms, with Weft's for all-reduces.
+const ALGORITHMS: [(&str, Option<Algorithm>); 7] = [
+    ("ring", Some(Algorithm::RingAllReduce)),
+    ("tree", Some(Algorithm::DoubleTreeAllReduce)),
+    ("collnet_direct", None),
+    ("collnet_chain", None),
+    ("nvls", None),
+    ("nvls_tree", None),
+    ("pat", None),
+];
+
+/// The most channels; NCCL has 64.
+const MOST_CHANNELS: u64 = 64;
+
+/// Reads a table from the bytes of its file.
+///
+/// # Errors
+/// A line that is not valid.
+pub fn read_tuner(bytes: &[u8]) -> Result<Tuner, TunerError> {
+    let text = std::str::from_utf8(without_mark(bytes)).map_err(|_| {
+        let why = "this is not UTF-8 text; expected lines of a tuner's table".to_owned();
+        TunerError { line: 1, why }
+    })?;
+    let mut rules = Vec::new();
+    for (line, text) in (1..).zip(text.lines().map(str::trim)) {
+        // The head that names the columns.
+        if !text.is_empty() && !text.starts_with(['#']) && !text.starts_with("collective") {
+            rules.push(rule(text, line).map_err(|why| TunerError { line, why })?);
+        }
+    }
+    match rules.is_empty() {
+        false => Ok(Tuner { rules }),
+        true => Err(TunerError { line: 1, why: "the table has no rules".to_owned() }),
+    }
+}
+
+/// The rule of a line.
+fn rule(text: &str, line: usize) -> Result<Rule, String> {
+    let fields: Vec<&str> = text.split(',').map(str::trim).take(11).collect();
+    let (8..=10, [collective, least, most, algorithm, protocol, channels, nodes, ranks, rest @ ..]) =
+        (fields.len(), fields.as_slice())
+    else {
+        let found = if fields.len() > 10 { "more".to_owned() } else { fields.len().to_string() };
+        return Err(format!(
+            "a rule has 8 to 10 fields, and here are {found}: collective, min_bytes, max_bytes, algorithm, protocol, channels, \
+             nNodes, nRanks, numPipeOps, regBuff"
+        ));
+    };
+    let one_of = |what: &str, word: &str, names: &[&'static str]| {
+        let known = names.iter().find(|name| **name == word).copied();
+        known.ok_or_else(|| {
+            format!("{what} `{}` is unknown; expected one of {}", short(word), names.join(", "))
+        })
+    };
+    let size =
+        |text: &str| text.parse::<u64>().map_err(|_| format!("`{}` is not a number of bytes", short(text)));
+    let count = |what: &str, text: &str, most: u64| match text {
+        "-1" => Ok(None),
+        _ => {
+            let count = text.parse::<u64>().ok().filter(|count| (1..=most).contains(count));
+            let expected = || format!("{what} is `{}`; expected 1 to {most}, or -1", short(text));
+            count.map(Some).ok_or_else(expected)
+        }
+    };
+    let (least, most) = (size(least)?, size(most)?);
+    if least > most {
+        return Err(format!("no size is from {least} to {most} bytes; expected the smaller number first"));
+    }
+    for (name, text) in ["numPipeOps", "regBuff"].iter().zip(rest) {
+        if text.parse::<i64>().is_err() {
+            return Err(format!("{name} is `{}`; expected a number, or -1", short(text)));
+        }
+    }
+    let collectives: Vec<&'static str> = COLLECTIVES.iter().map(|(name, _)| *name).collect();
+    let algorithms: Vec<&'static str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+    Ok(Rule {
+        line,
+        collective: one_of("the collective", collective, &collectives)?,
+        bytes: (least, most),
+        algorithm: one_of("the algorithm", algorithm, &algorithms)?,
+        protocol: one_of("the protocol", protocol, Protocol::WORDS)?.parse().unwrap_or(Protocol::Simple),
+        channels: count("the number of channels", channels, MOST_CHANNELS)?,
+        nodes: count("nNodes", nodes, u32::MAX.into())?,
+        ranks: count("nRanks", ranks, u32::MAX.into())?,
+        fits_here: rest.iter().zip(["1", "0"]).all(|(text, here)| [here, "-1"].contains(text)),
+    })
+}
+
+impl Tuner {
+    /// The collective with the algorithm, protocol and number of channels of the first rule that fits it, among ranks of so many
+    /// servers; as it is if none does.
+    ///
+    /// # Errors
+    /// The rule has an algorithm that Weft does not have.
+    pub fn choose(&self, collective: &Collective, ranks: u64, nodes: u64) -> Result<Collective, String> {
+        let of = COLLECTIVES.iter().find(|(_, own)| own.contains(&collective.algorithm));
+        let Some((name, _)) = of else { return Ok(*collective) };
+        let fits = |rule: &&Rule| {
+            let (least, most) = rule.bytes;
+            rule.collective == *name
+                && (least..=most).contains(&collective.bytes)
+                && rule.ranks.is_none_or(|count| count == ranks)
+                && rule.nodes.is_none_or(|count| count == nodes)
+                && rule.fits_here
+        };
+        let Some(rule) = self.rules.iter().find(fits) else { return Ok(*collective) };
+        let known = ALGORITHMS.iter().find(|(name, _)| *name == rule.algorithm).and_then(|(_, own)| *own);
+        // The trees of NCCL are for all-reduces; other collectives have a ring.
+        let algorithm = match known.filter(|of| *name == "allreduce" || *of == Algorithm::RingAllReduce) {
+            Some(algorithm) if *name == "allreduce" => algorithm,
+            Some(_) => collective.algorithm,
+            None => {
+                return Err(format!(
+                    "line {} of the tuner's table chooses `{}` for {} bytes of `{name}`, which Weft does not have; expected `ring`{}",
+                    rule.line,
+                    rule.algorithm,
+                    collective.bytes,
+                    if *name == "allreduce" { " or `tree`" } else { "" }
+                ));
+            }
+        };
+        let chunks = if algorithm.has_chunks() { collective.chunks } else { 1 };
+        let channels = rule.channels.unwrap_or(collective.channels);
+        Ok(Collective { algorithm, chunks, channels, protocol: rule.protocol, ..*collective })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TABLE: &str = "# NCCL's example\n\
+        collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n\
+        allreduce,0,65536,tree,ll,2,1,-1,-1,-1\n\
+        allreduce, 65537, 1048576, ring, simple, 4, 4, 32, 1, 0\n\
+        \n\
+        allreduce,65537,1048576,ring,simple,1,-1,-1,4,-1\n\
+        allreduce,1048577,4294967295,ring,ll128,-1,-1,-1\n\
+        allreduce,4294967296,8589934592,nvls,simple,-1,-1,-1\n\
+        allgather,0,100,tree,simple,-1,-1,-1\n\
+        reduce,0,4294967295,tree,simple,-1,-1,-1\n";
+
+    fn choose(algorithm: Algorithm, bytes: u64, ranks: u64, nodes: u64) -> Result<Collective, String> {
+        let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 1) };
+        read_tuner(TABLE.as_bytes()).unwrap().choose(&collective, ranks, nodes)
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_chooses() {
+        let chosen = |bytes, ranks, nodes| {
+            let found = choose(Algorithm::HalvingDoublingAllReduce, bytes, ranks, nodes).unwrap();
+            (found.algorithm.word(), found.protocol.word(), found.channels)
+        };
+        assert_eq!(chosen(65_536, 8, 1), ("double-tree-all-reduce", "ll", 2));
+        assert_eq!(chosen(65_537, 32, 4), ("ring-all-reduce", "simple", 4));
+        // Neither another number of nodes nor several operations at a time.
+        assert_eq!(chosen(65_537, 32, 2), ("halving-doubling-all-reduce", "simple", 3));
+        assert_eq!(chosen(2_000_000, 32, 2), ("ring-all-reduce", "ll128", 3));
+        let other = choose(Algorithm::AllToAll, 50, 8, 1).unwrap();
+        assert_eq!((other.algorithm, other.channels), (Algorithm::AllToAll, 3));
+        for (algorithm, bytes, message) in [
+            (
+                Algorithm::RingAllReduce,
+                1 << 32,
+                "line 8 of the tuner's table chooses `nvls` for 4294967296 bytes of `allreduce`, which Weft does not have; \
+                 expected `ring` or `tree`",
+            ),
+            (
+                Algorithm::AllGather,
+                50,
+                "line 9 of the tuner's table chooses `tree` for 50 bytes of `allgather`, which Weft does not have; expected `ring`",
+            ),
+        ] {
+            assert_eq!(choose(algorithm, bytes, 8, 1), Err(message.to_owned()));
+        }
+    }
+
+    #[test]
+    fn errors_name_their_line() {
+        let good = "allreduce,0,9,ring,simple,1,-1,-1";
+        for (text, message) in [
+            ("# nothing\n", "line 1: the table has no rules"),
+            (
+                "\nallreduce,0,9,ring",
+                "line 2: a rule has 8 to 10 fields, and here are 4: collective, min_bytes",
+            ),
+            (&format!("{good},-1,-1,-1"), "line 1: a rule has 8 to 10 fields, and here are more"),
+            (
+                &good.replace("allreduce", "alltoall"),
+                "line 1: the collective `alltoall` is unknown; expected one of allreduce",
+            ),
+            (
+                &good.replace("ring", "rings"),
+                "line 1: the algorithm `rings` is unknown; expected one of ring, tree",
+            ),
+            (
+                &good.replace("simple", "LL"),
+                "line 1: the protocol `LL` is unknown; expected one of simple, ll128, ll",
+            ),
+            (&good.replace(",0,", ",-5,"), "line 1: `-5` is not a number of bytes"),
+            (&good.replace(",0,", ",10,"), "line 1: no size is from 10 to 9 bytes"),
+            (&good.replace(",1,", ",65,"), "line 1: the number of channels is `65`; expected 1 to 64, or -1"),
+            (&format!("{good},x"), "line 1: numPipeOps is `x`; expected a number, or -1"),
+        ] {
+            let error = read_tuner(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}, not {message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_change_of_a_table_makes_it_panic(at in any::<usize>(), byte in any::<u8>(), bytes in any::<u64>()) {
+            let mut text = TABLE.as_bytes().to_vec();
+            let at = at % text.len();
+            text[at] = byte;
+            if let Ok(tuner) = read_tuner(&text) {
+                let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
+                if let Ok(chosen) = tuner.choose(&collective, 8, 1) {
+                    prop_assert!((1..=MOST_CHANNELS).contains(&chosen.channels));
+                }
+            }
+        }
+    }
+}
