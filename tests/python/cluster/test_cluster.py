@@ -22,9 +22,10 @@ from distributed.client import AllExit
 from dask_processes import Run, results
 from scripts.install_editable import write_launcher
 from waiting import PATIENCE_S, until
-from weft import __version__
+from weft import __version__, _weft
 from weft.cluster.connection import Cluster
 from weft.cluster.sweep import Sweep
+from weft.cluster.transfer import UnsoundError, check_sizes
 from weft.scenario import Scenario
 from weft.studies.base import RunOptions, Simulated
 
@@ -52,6 +53,23 @@ def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenari
     costs = json.loads((out / "performance.json").read_text())
     assert sorted(cost["run"] for cost in costs) == sorted(path.name for path in out.glob("runs/*"))
     assert all(cost["packet_hops"] > 0 and cost["cpu_seconds"] > 0 for cost in costs)
+
+
+def test_files_that_only_some_results_have_are_fetched(local, weft, tmp_path):
+    file, out = tmp_path / "rounds.toml", tmp_path / "out"
+    file.write_text(
+        '[fabric]\nkind = "fat-tree"\nk = 4\n[traffic]\ncollective = "all-to-all"\nbytes = "100 kB"\n'
+        '[scheme]\nname = "ecmp"\n[run]\nduration = "10 ms"\n'
+    )
+    done = weft("run", file, "-o", out, "--dask", "local:1")
+    assert done.exit_code == 0, done.output
+    assert len(list(out.glob("runs/*/critical_path.parquet"))) == 1
+    assert results(out) == results(local(file))
+    always, more = (dict.fromkeys(names, 1) for names in _weft.result_files())
+    assert check_sizes(always) == always and check_sizes(always | more) == always | more
+    for files in (more, always | {"other.parquet": 1}):
+        with pytest.raises(UnsoundError, match="the files of a result are"):
+            check_sizes(files)
 
 
 def test_the_launcher_of_this_directory_starts_workers_of_this_machine(scenario, tmp_path):
