@@ -137,11 +137,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         (count("chunks", u64::MAX), count("repeats", MOST_ROUNDS), count("channels", MOST_CHANNELS));
     let skew = skew(section);
     let compute = section.value(COLLECTIVE_KEYS, "compute");
-    let reuse = match section.node("connections") {
-        Some(_) => section.get::<Reuse>("connections")?.value,
-        // Until the protocol is known.
-        None => Reuse::PerMessage,
-    };
+    let reuse = reuse(section);
     let algorithm = algorithm?.value;
     if let Some(node) = section.node("chunks").filter(|_| !algorithm.has_chunks()) {
         let message = format!("`{algorithm}` is not divided into chunks");
@@ -166,11 +162,19 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         rounds: rounds?.value,
         start,
         jitter,
-        reuse,
+        reuse: reuse?,
         relay: section.value(COLLECTIVE_KEYS, "relay")?,
         protocol: section.value(COLLECTIVE_KEYS, "protocol")?,
         group: 0,
     })
+}
+
+/// The connections of a group; until the protocol is known, each message has its own by default.
+pub(crate) fn reuse(group: &Section<'_>) -> Option<Reuse> {
+    match group.node("connections") {
+        Some(_) => group.get::<Reuse>("connections").map(|reuse| reuse.value),
+        None => Some(Reuse::PerMessage),
+    }
 }
 
 /// The exponent of an all-to-all's skew, in thousandths.

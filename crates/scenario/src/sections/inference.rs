@@ -1,10 +1,10 @@
 //! `inference` of a `[traffic]` group: requests to a large language model.
 
-use weft_traffic::{Flows, Inference, Lengths, Precision};
+use weft_traffic::{Flows, Inference, Lengths, Precision, Reuse};
 use weft_units::Duration;
 
 use super::Resolver;
-use super::collective::{COLLECTIVE_KEYS, RankSettings};
+use super::collective::{self, RankSettings};
 use super::model::{
     self, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, positive, with_model,
 };
@@ -54,6 +54,11 @@ pub(crate) struct InferenceSettings {
 }
 
 impl InferenceSettings {
+    /// Keeps connections open.
+    pub(crate) const fn keep_connections(&mut self) {
+        self.inference.reuse = Reuse::Persistent;
+    }
+
     /// The inference of a group; `start` and `connections` are the group's.
     pub(crate) fn decode(group: &Section<'_>, start: Duration) -> Option<Self> {
         let section = group.section("inference")?;
@@ -74,7 +79,7 @@ impl InferenceSettings {
         let [layers_per_message, tokens_per_message] =
             [("layers_per_message", 1_000), ("tokens_per_message", MOST_TOKENS)]
                 .map(|(name, most)| all_or_count(&section, INFERENCE_KEYS, name, most));
-        let reuse = group.value(COLLECTIVE_KEYS, "connections");
+        let reuse = collective::reuse(group);
         let ranks = RankSettings::decode(group);
         let inference = Inference {
             model: model?,

@@ -189,12 +189,16 @@ impl GroupSettings {
         self.connections_span
     }
 
-    /// Keeps the connections of a collective open that has several messages on one of them, unless `connections` is given.
+    /// Keeps connections open, unless `connections` is given or they carry one message each.
     pub(crate) fn keep_connections(&mut self) {
-        if let (Source::Collective(collective, _), None) = (&mut self.source, self.connections_span)
-            && !has_single_messages(collective)
-        {
-            collective.reuse = Reuse::Persistent;
+        match &mut self.source {
+            _ if self.connections_span.is_some() => {}
+            Source::Collective(collective, ..) if !has_single_messages(collective) => {
+                collective.reuse = Reuse::Persistent;
+            }
+            Source::Training(training) => training.keep_connections(),
+            Source::Inference(inference) => inference.keep_connections(),
+            Source::Drawn(_) | Source::Listed(_) | Source::Trace(_) | Source::Collective(..) => {}
         }
     }
 

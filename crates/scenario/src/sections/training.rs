@@ -1,10 +1,10 @@
 //! `training` of a `[traffic]` group: steps of the training of a transformer.
 
-use weft_traffic::{Flows, Grid, Precision, Ranks, Training};
+use weft_traffic::{Flows, Grid, Precision, Ranks, Reuse, Training};
 use weft_units::Duration;
 
 use super::Resolver;
-use super::collective::{COLLECTIVE_KEYS, RankSettings};
+use super::collective::{self, RankSettings};
 use super::model::{self, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, with_model};
 use crate::key::{Key, Kind, key};
 use crate::section::Section;
@@ -51,6 +51,11 @@ pub(crate) struct TrainingSettings {
 }
 
 impl TrainingSettings {
+    /// Keeps connections open.
+    pub(crate) const fn keep_connections(&mut self) {
+        self.training.reuse = Reuse::Persistent;
+    }
+
     /// The training of a group; `start` and `connections` are the group's.
     pub(crate) fn decode(group: &Section<'_>, start: Duration) -> Option<Self> {
         let section = group.section("training")?;
@@ -67,7 +72,7 @@ impl TrainingSettings {
         let (precision, gradient_precision) =
             (section.value(TRAINING_KEYS, "precision"), section.value(TRAINING_KEYS, "gradient_precision"));
         let operations_per_second = operations_per_second(&section, TRAINING_KEYS);
-        let reuse = group.value(COLLECTIVE_KEYS, "connections");
+        let reuse = collective::reuse(group);
         let ranks = RankSettings::decode(group);
         let [tensor, pipeline, expert, data] = [tensor?, pipeline?, expert?, data?].map(|count| count as u32);
         let training = Training {
