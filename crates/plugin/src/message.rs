@@ -279,12 +279,15 @@ mod tests {
                 contradiction: there.contradiction,
                 misfit: None,
                 split: there.split,
+                knows_interfaces: there.knows_interfaces,
                 ..*scheme
             };
             assert_eq!(format!("{there:?}"), format!("{here:?}"), "{}", scheme.name);
             let spec = SchemeSpec { name: scheme.name.to_owned(), params: Given::default() };
             assert!(
-                (there.contradiction)(&spec).is_none() && (there.split)(&spec).is_none(),
+                (there.contradiction)(&spec).is_none()
+                    && (there.split)(&spec).is_none()
+                    && !(there.knows_interfaces)(&spec),
                 "{}",
                 scheme.name
             );

@@ -57,7 +57,8 @@ fn training_has_a_job_for_each_step_and_its_messages_have_classes() {
     let lead = 2.0 * layer / 4.0 / (989e12 * 0.5);
     assert_eq!([first.began, second.began], [Began::First; 2]);
     // A computation of each rank for each pass of a micro-batch.
-    let steps = |job| (0..).take(1_000).filter(|step| traffic.jobs.of_step(*step) == Some(job)).count();
+    let (table, jobs) = (&traffic.dependencies, &traffic.jobs);
+    let steps = |job| table.works().filter(|node| jobs.of_step(node - table.flows()) == Some(job)).count();
     assert_eq!([steps(0), steps(1)], [16 * 3 * 2; 2]);
     assert!((traffic.flows[0].start.as_secs_f64() - 0.001 - lead).abs() < 1e-9);
     assert!(traffic.connections.last(0).is_some());
