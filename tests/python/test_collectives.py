@@ -156,3 +156,34 @@ def test_findings_about_collectives_come_first():
     assert found.text == (
         "completion of reduce is 20.0 % lower than with ecmp at load 2 (95 % interval: 10.0 % to 30.0 %)"
     )
+
+
+def test_jobs_have_hosts_of_their_own_and_a_straggler_delays_its_ring(tmp_path):
+    job = 'class = "{}"\ncollective = "all-gather"\nbytes = "4 kB"\nranks = 4\ncompute = "1 ms"\n{}'
+    jobs = [("even", ""), ("slow", 'skip = 4\nstart = "100 us"\nstragglers = 1\nstraggler_factor = 3')]
+    text = """
+    [fabric]
+    kind = "spine-leaf"
+    spines = 1
+    leaves = 2
+    hosts_per_leaf = 4
+    {}
+    [scheme]
+    name = "ecmp"
+    [transport]
+    protocol = "uec"
+    [run]
+    duration = "1 s"
+    seeds = 3
+    """.format("".join(f"[[traffic]]\n{job.format(*one)}\n" for one in jobs))
+    Scenario.from_text(text).run(tmp_path / "jobs")
+    results = Results(tmp_path / "jobs")
+    flows = results.flows()
+    assert set(flows.filter(flows["class"] == "even")["src"]) == {"h0", "h1", "h2", "h3"}
+    assert set(flows.filter(flows["class"] == "slow")["src"]) == {"h4", "h5", "h6", "h7"}
+    for run in results.finished:
+        even, slow = json.loads((run.path / "summary.json").read_text())["collectives"]
+        assert slow["start_ps"] - even["start_ps"] == 100_000_000
+        # Every part passes the slow rank once, two parts of three after a computation.
+        assert slow["completion_ps"] - even["completion_ps"] == pytest.approx(2e9, rel=0.01)
+        assert slow["bound_ps"] == even["bound_ps"]

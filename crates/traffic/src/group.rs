@@ -11,6 +11,7 @@ use crate::pairs::Pairs;
 use crate::placement::Ranks;
 use crate::program::Program;
 use crate::sizes::Sizes;
+use crate::stragglers::Stragglers;
 use crate::tuner::Tuner;
 use crate::workload::{Inference, Training};
 
@@ -26,6 +27,8 @@ pub struct Group {
     pub elephant_ports: Option<(u16, u16)>,
     /// The interfaces of its flows.
     pub lane: Lane,
+    /// Those of its ranks that compute slowly.
+    pub stragglers: Stragglers,
     /// The flows.
     pub flows: Flows,
 }

@@ -25,8 +25,8 @@ words! {
 /// Hosts for ranks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ranks {
-    /// This many, placed in this order; all hosts if `None`.
-    Placed(Option<u64>, Placement),
+    /// This many, placed in this order after so many hosts that are left to others; all further hosts if `None`.
+    Placed(Option<u64>, Placement, u64),
     /// These.
     Listed(Vec<HostId>),
 }
@@ -35,7 +35,7 @@ impl Ranks {
     /// The number of ranks.
     pub fn count(&self, places: &Places) -> u64 {
         match self {
-            Self::Placed(count, _) => count.unwrap_or(places.len() as u64),
+            Self::Placed(count, _, skip) => count.unwrap_or((places.len() as u64).saturating_sub(*skip)),
             Self::Listed(hosts) => hosts.len() as u64,
         }
     }
@@ -45,18 +45,22 @@ impl Ranks {
     /// # Errors
     /// A rank without a host, or two ranks on one host.
     pub fn hosts(&self, count: u64, places: &Places, rng: &mut impl RngCore) -> Result<Vec<HostId>, String> {
-        let given = self.count(places).min(places.len() as u64);
+        let skipped = if let Self::Placed(_, _, skip) = self { (*skip).min(places.len() as u64) } else { 0 };
+        let given = self.count(places).min(places.len() as u64 - skipped);
         if count > given {
             let hosts = match self {
                 Self::Listed(_) => format!("`ranks` lists {}", plural(given, "host")),
-                Self::Placed(Some(asked), _) if *asked <= given => format!("`ranks` is {asked}"),
+                Self::Placed(Some(asked), ..) if *asked <= given => format!("`ranks` is {asked}"),
+                Self::Placed(..) if skipped > 0 => {
+                    format!("the fabric has {} after the {skipped} to skip", plural(given, "host"))
+                }
                 Self::Placed(..) => format!("the fabric has {}", plural(given, "host")),
             };
             return Err(format!("rank {given} has no host: {}, and {hosts}", there_are(count, "rank")));
         }
         let mut hosts = match self {
             Self::Listed(hosts) => hosts.clone(),
-            Self::Placed(_, placement) => placement.order(places, rng),
+            Self::Placed(_, placement, _) => placement.order(places, rng).split_off(skipped as usize),
         };
         hosts.truncate(count as usize);
         let mut sorted = hosts.clone();
@@ -116,11 +120,11 @@ mod tests {
 
     #[test]
     fn ranks_are_placed_rack_by_rack_across_racks_or_at_random() {
-        let placed = |placement| hosts(&Ranks::Placed(None, placement), 5).unwrap();
+        let placed = |placement| hosts(&Ranks::Placed(None, placement, 0), 5).unwrap();
         assert_eq!(placed(Placement::Rack), [0, 1, 2, 3, 4]);
         assert_eq!(placed(Placement::Striped), [0, 2, 4, 1, 3]);
         assert_eq!(placed(Placement::Snake), [0, 1, 3, 2, 4]);
-        let mut random = hosts(&Ranks::Placed(None, Placement::Random), 6).unwrap();
+        let mut random = hosts(&Ranks::Placed(None, Placement::Random, 0), 6).unwrap();
         assert_ne!(random, [0, 1, 2, 3, 4, 5]);
         random.sort_unstable();
         assert_eq!(random, [0, 1, 2, 3, 4, 5]);
@@ -131,17 +135,17 @@ mod tests {
     fn a_rank_without_a_host_of_its_own_is_refused() {
         for (ranks, count, message) in [
             (
-                Ranks::Placed(None, Placement::Rack),
+                Ranks::Placed(None, Placement::Rack, 0),
                 7,
                 "rank 6 has no host: there are 7 ranks, and the fabric has 6 hosts",
             ),
             (
-                Ranks::Placed(Some(9), Placement::Random),
+                Ranks::Placed(Some(9), Placement::Random, 0),
                 9,
                 "rank 6 has no host: there are 9 ranks, and the fabric has 6 hosts",
             ),
             (
-                Ranks::Placed(Some(2), Placement::Rack),
+                Ranks::Placed(Some(2), Placement::Rack, 0),
                 3,
                 "rank 2 has no host: there are 3 ranks, and `ranks` is 2",
             ),

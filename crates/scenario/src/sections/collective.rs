@@ -1,7 +1,9 @@
 //! `collective` of a `[traffic]` group: an operation in which all ranks take part; and the hosts of ranks, of a collective
 //! or a trace.
 
-use weft_traffic::{Algorithm, Collective, Placement, Protocol, Ranks, Relay, Reuse, Tuner, read_tuner};
+use weft_traffic::{
+    Algorithm, Collective, Placement, Protocol, Ranks, Relay, Reuse, Stragglers, Tuner, read_tuner,
+};
 use weft_units::{Bytes, Duration};
 
 use super::Resolver;
@@ -69,6 +71,9 @@ pub(crate) const RANK_KEYS: &[Key] = &[
         "number of ranks, or the host of each",
     ),
     key("placement", Kind::Word(Placement::WORDS), "rack", "order of hosts in which ranks are placed"),
+    key("skip", Kind::Count(0), "0", "number of hosts in this order that are left to other groups"),
+    key("stragglers", Kind::Count(0), "0", "number of ranks, drawn by the seed, that compute more slowly"),
+    key("straggler_factor", Kind::Number, "2", "how many times as long stragglers compute"),
 ];
 
 /// The most rounds: a result has an entry for each.
@@ -76,41 +81,52 @@ const MOST_ROUNDS: u64 = 10_000;
 
 /// The most channels; NCCL has 64.
 const MOST_CHANNELS: u64 = 64;
+/// The largest factor of stragglers.
+const MOST_FACTOR: f64 = 1_000.0;
 /// The largest exponent of a skew: the second most popular rank receives a thousandth of the first.
 const MOST_SKEW: f64 = 10.0;
 
 /// The hosts of ranks, as written.
 #[derive(Clone, Debug)]
 pub(crate) enum RankSettings {
-    Placed(Option<u64>, Placement),
+    Placed(Option<u64>, Placement, u64),
     Listed(Vec<At<String>>),
 }
 
 impl RankSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         let placement = section.value(RANK_KEYS, "placement")?;
+        let skip = section.get_or_default::<u64>(RANK_KEYS, "skip")?;
+        if skip.value > 0 && placement == Placement::Random {
+            let message =
+                "`skip` cannot be combined with placement = \"random\": each group draws an order of its own";
+            section.problem(skip.span, message, "expected another placement, or a list of hosts as `ranks`");
+            return None;
+        }
         let count = match section.node("ranks") {
             None => None,
             Some(node) if matches!(node.value, Value::List(_)) => {
-                if let Some(placement) = section.node("placement") {
-                    let message = "`placement` cannot be combined with a list of hosts";
-                    section.problem(placement.span, message, "expected one of them");
+                for key in ["placement", "skip"] {
+                    if let Some(node) = section.node(key) {
+                        let message = format!("`{key}` cannot be combined with a list of hosts");
+                        section.problem(node.span, message, "expected one of them");
+                    }
                 }
                 return Some(Self::Listed(section.list("ranks")?.value));
             }
             Some(_) => Some(section.get::<u64>("ranks")?.value),
         };
-        Some(Self::Placed(count, placement))
+        Some(Self::Placed(count, placement, skip.value))
     }
 
     /// Whether there is any such key.
     pub(crate) fn is_given(&self) -> bool {
-        !matches!(self, Self::Placed(None, Placement::Rack))
+        !matches!(self, Self::Placed(None, Placement::Rack, 0))
     }
 
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Ranks> {
         match self {
-            Self::Placed(count, placement) => Some(Ranks::Placed(*count, *placement)),
+            Self::Placed(count, placement, skip) => Some(Ranks::Placed(*count, *placement, *skip)),
             Self::Listed(names) => {
                 let hosts: Vec<Option<_>> = names.iter().map(|name| resolver.host(name)).collect();
                 hosts.into_iter().collect::<Option<_>>().map(Ranks::Listed)
@@ -167,6 +183,18 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         protocol: section.value(COLLECTIVE_KEYS, "protocol")?,
         group: 0,
     })
+}
+
+/// The ranks of a group that compute slowly.
+pub(crate) fn stragglers(section: &Section<'_>) -> Option<Stragglers> {
+    let count = section.value::<u64>(RANK_KEYS, "stragglers")?;
+    let factor = section.get_or_default::<f64>(RANK_KEYS, "straggler_factor")?;
+    if !(1.0..=MOST_FACTOR).contains(&factor.value) {
+        let message = format!("`{}` is {}", section.path_of("straggler_factor"), factor.value);
+        section.problem(factor.span, message, format!("expected 1 to {MOST_FACTOR}"));
+        return None;
+    }
+    Some(Stragglers { count, factor: factor.value })
 }
 
 /// The connections of a group; until the protocol is known, each message has its own by default.

@@ -1,6 +1,6 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
-use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, TrafficError};
+use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, Stragglers, TrafficError};
 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
@@ -69,6 +69,7 @@ pub(crate) struct GroupSettings {
     dscp: u8,
     elephant_ports: Option<At<(u16, u16)>>,
     lane: Lane,
+    stragglers: Stragglers,
     source: Source,
     /// Positions of these keys, for error messages.
     pairs_span: Option<Span>,
@@ -132,6 +133,7 @@ impl GroupSettings {
             }
         }
         let (dscp, elephant_ports, lane) = (dscp(section), elephant_ports(section), lane(section));
+        let stragglers = collective::stragglers(section);
         let source = match given.first() {
             Some(&"flow_list") => Source::Listed(FlowList::decode(section)?),
             Some(&"collective") => {
@@ -165,6 +167,7 @@ impl GroupSettings {
             dscp: dscp?.unwrap_or_default(),
             elephant_ports: elephant_ports?,
             lane: lane?,
+            stragglers: stragglers?,
             source,
             pairs_span: span("pairs"),
             intensity_span: span("load").or(span("flows_per_second")),
@@ -240,8 +243,14 @@ impl GroupSettings {
             }
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
-        let group =
-            Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, lane: self.lane, flows };
+        let group = Group {
+            class: self.class.clone(),
+            dscp: self.dscp,
+            elephant_ports,
+            lane: self.lane,
+            stragglers: self.stragglers,
+            flows,
+        };
         Some((group, beside))
     }
 

@@ -97,7 +97,9 @@ impl TrainingSettings {
         let (mut training, ranks) = (self.training, self.ranks.resolve(resolver)?);
         if !self.has_data {
             let count = match &ranks {
-                Ranks::Placed(count, _) => count.unwrap_or(resolver.fabric.host_count() as u64),
+                Ranks::Placed(count, _, skip) => {
+                    count.unwrap_or((resolver.fabric.host_count() as u64).saturating_sub(*skip))
+                }
                 Ranks::Listed(hosts) => hosts.len() as u64,
             };
             training.grid.data = (count / training.grid.ranks()).clamp(1, MOST_RANKS) as u32;

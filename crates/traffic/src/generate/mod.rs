@@ -191,7 +191,7 @@ impl Making<'_> {
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
         let first = self.drafts.len();
         let (flows, count) = (program.flows.len() as u64, program.ranks);
-        self.settle(index, group, &mut program)?;
+        self.settle(index, group, &mut program, streams)?;
         if ranks.is_some() {
             let bound = Bound::of(&program, self.places, Reuse::PerMessage);
             let bus_factor = None;
@@ -266,7 +266,7 @@ impl Making<'_> {
             }
         }
         let first = self.drafts.len();
-        self.settle(index, group, &mut all)?;
+        self.settle(index, group, &mut all, streams)?;
         self.waits.add(all, first);
         if collective.reuse == Reuse::Persistent {
             let starts = [0].into_iter().chain(ends.iter().copied());
@@ -295,7 +295,15 @@ impl Making<'_> {
     }
 
     /// Settles a program at hosts, and adds its flows.
-    fn settle(&mut self, index: usize, group: &Group, program: &mut Program) -> Result<(), TrafficError> {
+    fn settle(
+        &mut self,
+        index: usize,
+        group: &Group,
+        program: &mut Program,
+        streams: &mut Streams,
+    ) -> Result<(), TrafficError> {
+        let slowed = group.stragglers.slow(program, &mut streams.jitter);
+        slowed.map_err(|why| TrafficError::Ranks { group: index, why })?;
         let room = self.waits.room_for_needs(program.needs.len());
         room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {

@@ -9,6 +9,7 @@ use crate::pairs::Pairs;
 use crate::placement::Placement;
 use crate::places::tests::spine_leaf;
 use crate::published;
+use crate::stragglers::Stragglers;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -34,7 +35,7 @@ fn run(groups: &[Group], places: &Places, seconds: u64, seed: u64) -> Result<Tra
 }
 
 fn group(flows: Flows) -> Group {
-    Group { class: None, dscp: 0, elephant_ports: None, lane: Lane::Any, flows }
+    Group { class: None, dscp: 0, elephant_ports: None, lane: Lane::Any, stragglers: Stragglers::NONE, flows }
 }
 
 fn one(drawn: Drawn) -> Vec<Group> {
@@ -164,7 +165,7 @@ fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_
         // Parts of 1000 and 1001 bytes.
         let once = Collective::new(algorithm, 8003, 1);
         let all = Collective { rounds, start, jitter, reuse: Reuse::Persistent, ..once };
-        let ranks = Ranks::Placed(None, Placement::Rack);
+        let ranks = Ranks::Placed(None, Placement::Rack, 0);
         run(&[group(Flows::Collective(all, ranks, None))], &places, 1, 3).unwrap()
     };
     let start = Time::ZERO + Duration::from_ms(3);
@@ -200,7 +201,7 @@ fn what_cannot_be_is_refused() {
     let places = spine_leaf(4, 4, 20);
     let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
     let chunks = |chunks| {
-        let ranks = Ranks::Placed(Some(8), Placement::Rack);
+        let ranks = Ranks::Placed(Some(8), Placement::Rack, 0);
         Flows::Collective(Collective::new(Algorithm::Pipeline, chunks, chunks), ranks, None)
     };
     let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
@@ -252,7 +253,7 @@ fn a_table_chooses_the_algorithm_by_size_and_its_protocol_adds_bytes() {
     let table = "allreduce,0,12000,tree,simple,-1,8,8\nallreduce,0,1000000,ring,ll128,2,-1,-1\nallgather,0,9,ring,ll,-1,-1,-1";
     let tuned = |bytes: u64, ranks: u64| {
         let (tuner, ranks) =
-            (crate::read_tuner(table.as_bytes()).unwrap(), Ranks::Placed(Some(ranks), Placement::Rack));
+            (crate::read_tuner(table.as_bytes()).unwrap(), Ranks::Placed(Some(ranks), Placement::Rack, 0));
         let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
         let traffic =
             run(&[group(Flows::Collective(collective, ranks, Some(tuner)))], &places, 1, 3).unwrap();

@@ -42,7 +42,7 @@ impl Making<'_> {
             self.waits.steps_of_job(all.ranks as usize + round as usize * computations, computations);
         }
         let classes = messages.iter().map(|message| message.class());
-        self.program(index, group, all, &hosts, classes)?;
+        self.program(index, group, all, &hosts, classes, streams)?;
         if training.reuse == Reuse::Persistent {
             self.keep_open(first, &messages, &Message::ALL);
         }
@@ -63,7 +63,7 @@ impl Making<'_> {
         let requests = inference.arrivals(&mut streams.arrivals, &mut streams.sizes).map_err(refuse)?;
         let (all, kinds, counts) = inference.program(&requests);
         let classes = kinds.iter().map(|kind| kind.class());
-        let mut first = self.program(index, group, all, &hosts, classes)?;
+        let mut first = self.program(index, group, all, &hosts, classes, streams)?;
         if inference.reuse == Reuse::Persistent {
             self.keep_open(first, &kinds, &Kind::IN_ORDER);
         }
@@ -97,6 +97,7 @@ impl Making<'_> {
         mut program: Program,
         hosts: &[HostId],
         classes: impl Iterator<Item = &'static str>,
+        streams: &mut Streams,
     ) -> Result<usize, TrafficError> {
         self.room_for(index, program.flows.len() as u64)?;
         if group.class.is_none() {
@@ -108,7 +109,7 @@ impl Making<'_> {
         }
         program.place(hosts);
         let first = self.drafts.len();
-        self.settle(index, group, &mut program)?;
+        self.settle(index, group, &mut program, streams)?;
         self.waits.add(program, first);
         Ok(first)
     }
