@@ -11,6 +11,7 @@ import pytest
 import clusters
 from weft.drawing import draw
 from weft.errors import ScenarioError
+from weft.reporting import tables
 from weft.results import Results
 from weft.scenario import Scenario
 from weft.topology import fabric, write_fabric
@@ -205,6 +206,20 @@ def test_a_cluster_is_written_to_a_file_and_read_back(name, tmp_path):
     graph, again = fabric(scenario), fabric(tmp_path / name)
     assert [(node.name, node.row) for node in again.nodes] == [(node.name, node.row) for node in graph.nodes]
     assert again.links == graph.links
+
+
+def test_the_channels_of_a_collective_divide_its_data_among_the_planes(tmp_path):
+    planes = 'kind = "dual-plane"\nleaves = 2\nservers_per_leaf = 2\ngpus = 1\nspines = 4'
+    channels = 'ranks = ["h0", "h2"]\nchannels = 2'
+    scenario = text("all-to-all", planes, channels).replace("[run]", 'interfaces = "rail"\n[run]')
+    found = summary(scenario, tmp_path / "results")
+    # Each of two ranks sends half of its data to the other one, a quarter over each plane.
+    took = found["collectives"][0]["completion_ps"] / 1e12
+    assert took == pytest.approx(8 * BYTES / 4 / RATE * WIRE + ACROSS, rel=0.01)
+    first, second = (sent(found, "h0", leaf) for leaf in ("l0", "l1"))
+    assert first == second > BYTES / 4
+    assert found["transport"]["interfaces"] == "rail"
+    assert "<td>rail</td>" in tables.transports([found])
 
 
 def test_scale_up_switches_are_drawn_in_a_row_below_the_hosts():

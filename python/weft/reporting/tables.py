@@ -165,7 +165,8 @@ def transports(summaries: Sequence[Mapping[str, Any]]) -> str:
     distinct: dict[str, Mapping[str, Any]] = {}
     for summary in summaries:
         transport = summary.get("transport") or {}
-        flat = {"profile": transport.get("profile"), **_flat(transport.get("parameters") or {})}
+        rule = {"interfaces": transport["interfaces"]} if "interfaces" in transport else {}
+        flat = {"profile": transport.get("profile"), **rule, **_flat(transport.get("parameters") or {})}
         distinct.setdefault(json.dumps(transport, sort_keys=True), flat)
     columns = list(distinct.values())
     names = list(dict.fromkeys(name for column in columns for name in column if name != "profile"))

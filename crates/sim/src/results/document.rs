@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_scenario::{LinkStates, Plan};
+use weft_traffic::InterfaceRule;
 use weft_units::{Duration, LinkId, NodeId};
 
 use super::account::Account;
@@ -120,6 +121,9 @@ fn head(plan: &Plan, account: &Account, classes: Value, steady: Value) -> Value 
     });
     if plan.transport.protocol.tcp().is_none() {
         head["transport"]["protocol"] = plan.transport.protocol.name().into();
+    }
+    if plan.transport.interfaces != InterfaceRule::Hash {
+        head["transport"]["interfaces"] = plan.transport.interfaces.word().into();
     }
     if !account.jobs.is_empty() {
         head["collectives"] = jobs_json(&plan.traffic, &account.jobs).into();
