@@ -49,6 +49,7 @@ def reproduce(
       weft reproduce load-balancing --size standard --dask tcp://10.0.0.1:8786
       weft reproduce smoc
       weft reproduce collectives
+      weft reproduce ai-cluster
       sudo weft reproduce smoc --emulated --size standard
       sudo weft reproduce tag-and-forward
     """

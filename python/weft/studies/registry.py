@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from .ai_cluster import AiCluster
 from .base import INDEX, Study, read_index
 from .collectives import Collectives
 from .entropy_spraying import EntropySpraying
@@ -17,6 +18,7 @@ from .tcp_path.emulated import TcpPathEmulated
 from .uet_validation import UetValidation
 
 ALL: tuple[Study, ...] = (
+    AiCluster(),
     Collectives(),
     EntropySpraying(),
     LoadBalancing(),
