@@ -230,3 +230,22 @@ def test_a_rank_of_a_ring_waits_for_the_rank_before(tmp_path, weft):
     before = sum(cause["ps"] for cause in found["sums"] if cause["cause"] == "rank before")
     # Two of three parts wait for a computation, and for little else: 10 kB take 80 us.
     assert 2 * 900_000_000 < before <= found["fct_ps"]
+
+
+def test_only_schemes_with_the_same_flow_are_side_by_side(tmp_path, weft):
+    ring = LINE.replace(
+        'flow_list = [{ src = "h0", dst = "h2", bytes = "1 kB" }]',
+        'collective = "all-gather"\nbytes = "40 kB"',
+    )
+    ring += '\n[sweep]\n"traffic.connections" = ["per-message", "persistent"]\n'
+    Scenario.from_text(ring).run(tmp_path / "rings")
+    rings = Results(tmp_path / "rings")
+    counts = rings.flows().group_by("run").len()["len"].to_list()
+    assert sorted(counts) == [4, 12]
+    # The one with the largest slowdown is a message; the flows of open connections have none.
+    for arguments in ([], ["--flow", 1], ["--flow", 11]):
+        answer = weft("why", rings.path, *arguments)
+        assert answer.exit_code == 0, answer.output
+        assert "Left out, as flow " in answer.output
+        assert "persistent" in answer.output.split("Left out")[1]
+    assert "there is no flow 12: flows are numbered 0 to 11" in weft("why", rings.path, "--flow", 12).output

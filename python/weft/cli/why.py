@@ -107,10 +107,14 @@ def why(
     if flow is None:
         first, flow = _slowest(results, runs)
     runs = [run for run in runs if (run.point, run.seed) == (first.point, first.seed)]
+    runs, others = _with_same_flow(results, runs, first, flow)
     found = []
     for run in runs:
         with announced(f"Simulating {run.label}, seed {run.seed}, again ..."):
             found += explain(results, run, [flow], scenario=scenario, packets=out is not None)
+    if others:
+        schemes = ", ".join(escape(visible(run.scheme)) for run in others)
+        shell.say(f"Left out, as flow {flow} is another one there, or there is none: {schemes}")
     if out is not None:
         from ..timeline import Course, write
 
@@ -146,6 +150,21 @@ def _slowest(results: Results, runs: Sequence[Run]) -> tuple[Run, int]:
         raise ResultsError("no flow of the measurement window has finished", "name one: --flow N")
     run, flow = found.row(0)
     return next(one for one in runs if one.id == str(run)), int(flow)
+
+
+def _with_same_flow(results: Results, runs: Sequence[Run], first: Run, flow: int) -> tuple[list[Run], list[Run]]:
+    """The runs that have this flow as `first`, or the first run with it, does; and the others.
+
+    The flows of a ring depend on the protocol, for example.
+    """
+    import polars as pl
+
+    flows = results.only([run.id for run in runs]).scan_flows(measured=False).filter(pl.col("flow") == flow)
+    rows = flows.select(pl.col("run", "src", "dst").cast(pl.String), "bytes").collect().iter_rows()
+    of = {ident: ends for ident, *ends in rows}
+    wanted = next((of[run.id] for run in [first, *runs] if run.id in of), None)
+    same = [run for run in runs if of.get(run.id) == wanted]
+    return same, [run for run in runs if run not in same]
 
 
 def _print(found: Sequence[Explanation]) -> None:
