@@ -52,10 +52,10 @@ def test_a_workload_takes_its_computations_and_collectives_on_a_topology_of_sima
     Scenario.from_file(scenario).run(tmp_path / "results", jobs=1)
     (found,) = (tmp_path / "results" / "runs").glob("*/summary.json")
     (entry,) = json.loads(found.read_text())["collectives"]
-    # From the first message on, after 100 us: both tensor ranks send half of the bytes, twice in an all-reduce.
+    # The first 100 us are a computation. Both tensor ranks send half of the bytes, twice in an all-reduce.
     reduce, gather = (8 * BYTES * share / SCALE_UP * WIRE for share in (1, 0.5))
     weights = 8 * BYTES / RATE * WIRE
     # The gradients of the second layer's weights are exchanged beside all of the first layer, and take longer.
     assert weights > 20e-6 + reduce
-    assert entry["completion_ps"] / 1e12 == pytest.approx(reduce + 300e-6 + gather + weights, rel=0.02)
+    assert entry["completion_ps"] / 1e12 == pytest.approx(100e-6 + reduce + 300e-6 + gather + weights, rel=0.02)
     assert (entry["kind"], entry["ranks"], entry["flows"]) == ("trace", 4, 2 * 4 + 2 * 4 + 2 * 2 + 2 * 4)

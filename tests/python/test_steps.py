@@ -187,3 +187,18 @@ def test_the_example_of_the_page_is_its_output(weft, tmp_path):
     for part in example:
         shown = part.splitlines()
         assert any(lines[at : at + len(shown)] == shown for at in range(len(lines))), output
+
+
+def test_the_path_of_a_ring_in_parts_is_that_of_its_steps(tmp_path):
+    ring = SCENARIO.replace(
+        'trace = "step.goal"', 'collective = "reduce-scatter"\nbytes = "40 kB"\ncompute = "20 us"\nconnections = "{}"'
+    )
+    found = {}
+    for connections in ("persistent", "per-message"):
+        results = Scenario.from_text(ring.format(connections)).run(tmp_path / connections, jobs=1)
+        (found[connections],) = results.steps().iter_rows(named=True)
+    # Three steps of 10 kB, with a computation between them.
+    parts = [name for name in found["persistent"] if name.startswith("path_")]
+    in_parts, steps = ([one[name] for name in parts] for one in found.values())
+    assert in_parts == steps and found["persistent"]["path_delay_ps"] == 2 * 20_000_000
+    assert found["persistent"]["path_network_ps"] > 3 * 80_000_000

@@ -73,7 +73,7 @@ pub(crate) const RANK_KEYS: &[Key] = &[
     key("placement", Kind::Word(Placement::WORDS), "rack", "order of hosts in which ranks are placed"),
     key("skip", Kind::Count(0), "0", "number of hosts in this order that are left to other groups"),
     key("stragglers", Kind::Count(0), "0", "number of ranks, drawn by the seed, that compute more slowly"),
-    key("straggler_factor", Kind::Number, "2", "how many times as long stragglers compute"),
+    key("straggler_factor", Kind::Number, "2", "factor by which stragglers compute longer"),
 ];
 
 /// The most rounds: a result has an entry for each.

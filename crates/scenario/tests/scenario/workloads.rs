@@ -108,9 +108,12 @@ fn a_workload_of_simai_is_a_trace_between_ranks() {
     let traffic = plan("trace = \"a.txt\"\nplacement = \"striped\"", text).traffic;
     // Tensor ranks: an all-reduce and an all-gather in four groups; experts; replicas of all and of experts.
     assert_eq!(traffic.flows.len(), 4 * (4 + 2) + 4 * 2 + 2 * 12 + 4 * 4);
-    // The first ones wait for a computation only.
-    let first = traffic.flows.iter().find(|flow| flow.start > Time::ZERO).expect("there is one");
-    assert_eq!((first.src.0, first.dst.0, first.bytes, first.start.ps()), (0, 2, 2048, 1_000_000));
+    // The first ones wait for a computation only, which is part of the job.
+    let (first, table) = (&traffic.flows[0], &traffic.dependencies);
+    assert_eq!((first.src.0, first.dst.0, first.bytes, table.needs(0)), (0, 2, 2048, 1));
+    let work = table.works().next().expect("there is one");
+    assert_eq!(table.work(work).map(|(_, takes)| takes.ps()), Some(1_000_000));
+    assert_eq!(traffic.jobs.of_step(work - table.flows()), Some(0));
     let [job] = traffic.jobs.list() else { panic!("{:?}", traffic.jobs) };
     assert_eq!((job.kind, job.ranks), ("trace", 8));
 }

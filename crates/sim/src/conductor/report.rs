@@ -109,6 +109,7 @@ impl Conductor<'_> {
             flows: self.setup.flows,
             table: self.setup.dependencies,
             jobs: self.setup.jobs,
+            parts: self.setup.parts,
             waiting: &partitions.world.waiting,
             spans: &self.ledger.spans,
             lookahead: self.lookahead,

@@ -1,6 +1,6 @@
 //! [`Course`]: when the flows and steps of a run started and ended, and the dependency that let each of them start.
 
-use weft_traffic::{Dependencies, Flow, Jobs};
+use weft_traffic::{Dependencies, Flow, Jobs, Parts};
 use weft_units::{Duration, HostId, Time};
 
 use crate::waiting::Waiting;
@@ -11,7 +11,7 @@ use crate::works::Work;
 pub struct FlowSpan {
     /// When its destination had all bytes.
     pub end: Option<Time>,
-    /// Its ideal completion time; zero without a path.
+    /// Its ideal completion time, of a flow in parts that of its first part; zero without a path.
     pub ideal: Duration,
 }
 
@@ -21,6 +21,7 @@ pub struct Course<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) table: &'a Dependencies,
     pub(crate) jobs: &'a Jobs,
+    pub(crate) parts: &'a Parts,
     pub(crate) waiting: &'a Waiting<'a>,
     /// The ends of flows. Empty without jobs.
     pub(crate) spans: &'a [FlowSpan],
@@ -39,6 +40,21 @@ impl Course<'_> {
     /// The end of a flow, and its ideal time.
     pub(crate) fn span(&self, flow: u32) -> FlowSpan {
         self.spans.get(flow as usize).copied().unwrap_or_default()
+    }
+
+    /// The least times of a flow, on the fabric and of delays. The last part of a flow in parts has been around the ring: each step
+    /// takes the time of a part from one rank to the next, and then the computation of that one.
+    pub(crate) fn least(&self, flow: u32) -> (Duration, Duration) {
+        let Some(series) = self.parts.of(flow) else { return (self.span(flow).ideal, Duration::ZERO) };
+        let next = |at: &u32| self.parts.of(*at).map(|series| series.feeds).filter(|next| *next != flow);
+        let ring: Vec<u32> = std::iter::successors(Some(flow), next).take(self.flows.len()).collect();
+        let (mut network, mut delay) = (self.span(flow).ideal, Duration::ZERO);
+        for step in 1..series.count as usize {
+            let before = ring[(ring.len() - step % ring.len()) % ring.len()];
+            network += self.span(before).ideal;
+            delay += self.parts.of(before).map_or(Duration::ZERO, |series| series.compute);
+        }
+        (network, delay)
     }
 
     /// A step of a processor, if it has begun.

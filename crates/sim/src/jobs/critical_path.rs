@@ -82,7 +82,9 @@ impl<'a> CriticalPath<'a> {
             {
                 self.add(Part::Acknowledgement, received.max(start), Some(node), host);
             }
-            self.add(Part::Queueing, start + span.ideal, Some(node), host);
+            let (network, delay) = course.least(node);
+            self.add(Part::Queueing, start + network + delay, Some(node), host);
+            self.add(Part::Delay, start + network, Some(node), host);
             self.add(Part::Network, start, Some(node), host);
         } else if let Some(work) = course.work(node) {
             let kind = course.table.work(node).map(|(processor, _)| course.table.kind(processor));

@@ -1,6 +1,6 @@
 //! How a [`Partition`] starts flows: at their times, or once the flows have got far enough for which they wait.
 
-use weft_traffic::Point;
+use weft_traffic::{Flow, Point};
 use weft_units::{PortId, Time};
 
 use super::{Notice, Partition};
@@ -87,9 +87,12 @@ impl<H: Hosts> Partition<'_, H> {
     /// Starts a flow.
     pub(super) fn begin(&mut self, number: FlowNumber, world: &World<'_>) {
         let flow = &world.flows[number as usize];
+        // Of a flow in parts, that of the first part.
+        let first = world.parts.of(number).map_or(flow.bytes, |series| series.size(0));
+        let alone = Flow { bytes: first, ..*flow };
         let ideal = match world.connections.continues(number) {
-            true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, flow),
-            false => self.ideal.fct(self.net.fabric, &self.shortest, flow),
+            true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, &alone),
+            false => self.ideal.fct(self.net.fabric, &self.shortest, &alone),
         };
         self.begun.insert(number, (self.net.now, ideal));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {

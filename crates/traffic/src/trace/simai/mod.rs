@@ -74,7 +74,8 @@ fn collective(exchange: &Exchange, ranks: u32) -> Option<Collective> {
 
 /// The program of one pass.
 fn program(layers: &[Layer], grid: Grid) -> Program {
-    let mut program = Program { ranks: grid.ranks, ..Program::default() };
+    // Each rank has a processor.
+    let mut program = Program { ranks: grid.ranks, processors: grid.ranks, ..Program::default() };
     let last = (0..grid.ranks).map(|rank| Moment::of(program.step(rank))).collect();
     let mut making = Making { grid, program, last, pending: Duration::ZERO };
     for layer in layers {
@@ -84,6 +85,7 @@ fn program(layers: &[Layer], grid: Grid) -> Program {
         making.part(&layer.input, true);
         making.part(&layer.weights, false);
     }
+    making.compute();
     making.program
 }
 
@@ -98,13 +100,25 @@ struct Making {
 }
 
 impl Making {
+    /// Adds the pending computations.
+    fn compute(&mut self) {
+        let takes = std::mem::take(&mut self.pending);
+        if takes == Duration::ZERO {
+            return;
+        }
+        for (rank, last) in (0..).zip(&mut self.last) {
+            let work = self.program.work(rank, rank, takes);
+            self.program.wait(work, *last);
+            *last = Moment::after(work, takes);
+        }
+    }
+
     /// Adds a computation and the collective after it, for which ranks wait or not.
     fn part(&mut self, part: &Part, is_awaited: bool) {
         self.pending += part.takes;
         let Some(exchange) = &part.exchange else { return };
         let Some(collective) = collective(exchange, self.grid.size(exchange.group)) else { return };
-        let pending = std::mem::take(&mut self.pending);
-        self.last.iter_mut().for_each(|last| last.delay += pending);
+        self.compute();
         let round = collective.round(self.grid.size(exchange.group));
         for ranks in self.grid.groups(exchange.group) {
             let members: Vec<(u32, Moment)> =

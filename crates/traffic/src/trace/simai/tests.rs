@@ -44,8 +44,12 @@ fn a_pass_takes_its_computations_and_the_collectives_that_it_waits_for() {
     let program = read.unwrap().flows;
     assert_eq!(program.flows.len(), 2 * 16 + 8 + 2 * 4 * 6);
     let bound = Bound::of(&program, &spine_leaf(2, 2, 4), Reuse::PerMessage).time.as_secs_f64();
-    let expected = 1e-3 + (100.0 + 30.0 + 7.0 + 1.0 + 2.0) * 1e-6 + 1e-3 + 0.5e-3 + 1.5e-3;
+    let expected = 1e-3 + 1e-3 + (100.0 + 30.0 + 7.0 + 1.0 + 2.0) * 1e-6 + 1e-3 + 0.5e-3 + 1.5e-3;
     assert!((bound - expected).abs() < 1e-9, "{bound}, not {expected}");
+    // Computations after the last collective count.
+    let program = self::read(&["a -1 1000000 ALLREDUCE 125000 5000 NONE 0 7000 NONE 0 1"]).unwrap().flows;
+    let bound = Bound::of(&program, &spine_leaf(2, 2, 4), Reuse::PerMessage).time.as_secs_f64();
+    assert!((bound - 2.012e-3).abs() < 1e-9, "{bound}");
     // All collectives before the last one are awaited: that of weights is not.
     let twice = [
         "first -1 0 NONE 0 0 ALLREDUCE 125000 0 NONE 0 1",
