@@ -139,6 +139,17 @@ impl Fabric {
         links.into_iter().find(|&link| self.node(self.link(link).to).is_scale_up())
     }
 
+    /// The switch of a host's scale-up domain, if it belongs to one.
+    pub fn scale_up_switch(&self, host: HostId) -> Option<NodeId> {
+        self.scale_up_link(host).map(|link| self.link(link).to)
+    }
+
+    /// Whether two hosts belong to one scale-up domain.
+    pub fn share_scale_up(&self, a: HostId, b: HostId) -> bool {
+        let own = self.scale_up_switch(a);
+        own.is_some() && own == self.scale_up_switch(b)
+    }
+
     /// Whether hosts are joined by scale-up domains.
     pub fn has_scale_up(&self) -> bool {
         self.nodes.iter().any(Node::is_scale_up)

@@ -15,6 +15,7 @@ use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::fleet::FleetBuilder;
+use crate::framings::Framings;
 use crate::hosts::{Any, Choice, Chosen, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
@@ -22,7 +23,6 @@ use crate::record::{Recorder, RunReport};
 use crate::rounds;
 use crate::solo::Solo;
 use crate::waiting::Waiting;
-use crate::within::Within;
 
 pub use crate::setup::{Progress, Setup};
 
@@ -113,8 +113,7 @@ fn run_hosts<H: Hosts>(
     let world = World {
         flows: setup.flows,
         transport: setup.transport,
-        framing: setup.transport.framing(),
-        within: Within::of(fabric, setup.transport),
+        framings: Framings::of(fabric, setup.transport),
         seed,
         warm: setup.warm,
         has_rounds,
@@ -126,7 +125,7 @@ fn run_hosts<H: Hosts>(
     };
     let partitions = PartitionSet::new(fabric, world, division, solo, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
-        let queue = HostQueue::new(fabric, &world.framing);
+        let queue = HostQueue::new(fabric, &world.framings.network);
         let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));
         Partition::new(fabric, division, part, builder, &routes, hosts, world)
     });

@@ -14,10 +14,10 @@ use weft_traffic::Flow;
 use weft_units::{Duration as Span, NodeId, Time};
 
 use crate::engine::Progress;
+use crate::framings::Framings;
 use crate::memory::Memory;
 use crate::results::ResultWriter;
 use crate::run::{run_with, sampled_links};
-use crate::within::Within;
 
 /// The most flows whose paths are measured.
 const PATHS: usize = 1_000;
@@ -95,20 +95,17 @@ fn end(plan: &Plan) -> Span {
 /// The packets of all flows, with acknowledgements, without those sent again.
 fn packets(plan: &Plan) -> f64 {
     let (fabric, protocol) = (&plan.fabric, plan.transport.protocol.config());
-    let framing = protocol.framing();
-    let within = Within::of(fabric, &plan.transport.protocol);
+    let framings = Framings::of(fabric, &plan.transport.protocol);
     let limit = Time::ZERO + plan.run.limit;
     let with_answers = if protocol.has_connections() { WITH_ANSWERS } else { 1.0 };
-    let to_connect = if framing.round_trips > 0 { TO_CONNECT } else { 0.0 };
+    let to_connect = if framings.network.round_trips > 0 { TO_CONNECT } else { 0.0 };
     // A host sends no more than its links carry until the end of the run.
     let mut left: Vec<f64> = fabric.hosts().iter().map(|&host| capacity(fabric, host, limit)).collect();
     let of_flow = |flow: &Flow| {
         let room = &mut left[flow.src.index()];
         let sent = (flow.bytes as f64).min(*room);
         *room -= sent;
-        let own =
-            within.as_ref().filter(|within| within.has(flow)).map_or(&framing, |within| &within.framing);
-        let payload = f64::from(own.payload.max(1));
+        let payload = f64::from(framings.of_flow(flow).payload.max(1));
         let messages = plan.traffic.parts.sizes(flow.id.0, flow.bytes);
         let all: f64 = messages.map(|(bytes, count)| (bytes as f64 / payload).ceil() * count as f64).sum();
         (sent / flow.bytes as f64 * all).ceil() * with_answers + to_connect

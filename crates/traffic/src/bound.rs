@@ -8,7 +8,7 @@ use weft_units::{Bytes, Duration, HostId, Rate, Time, plural};
 use self::chain::Chain;
 use self::rings::Rings;
 use crate::connections::Reuse;
-use crate::dependencies::{Need, Node, Point, StepKind};
+use crate::dependencies::{Need, Node, Point};
 use crate::listed::ListedFlow;
 use crate::places::Places;
 use crate::program::{Program, place};
@@ -35,8 +35,9 @@ impl Bound {
     /// longest chain of flows that wait for each other, or the links of a host that have the most to send or to receive. Each
     /// link counts by its own rate: flows within a scale-up domain use its links, the others those into the network, all of
     /// which count together. Flows of a chain take the time for their bytes at the slower of the two hosts' rates, and the delay
-    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor; its steps do. The program
-    /// must have no circles.
+    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each
+    /// other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a
+    /// processor; its steps do. The program must have no circles.
     pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
         let (first, chain) = longest(program, places, reuse);
         let (busiest, by) = busiest(program, places);
@@ -116,7 +117,7 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             chains[waiting].put_off(Chain { at: done + delay, flows });
         }
     }
-    let works = (0..).zip(&program.steps).filter(|(_, step)| matches!(step.kind, StepKind::Work { .. }));
+    let works = (0..).zip(&program.steps).filter(|(_, step)| step.work().is_some());
     let works = works.map(|(step, _)| place(Node::Step(step), program.flows.len()));
     let first = (0..program.flows.len()).chain(works).map(|node| chains[node].at).min();
     (first.unwrap_or(Time::ZERO), last)
@@ -125,10 +126,7 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
 /// How long a processor is busy with a node.
 fn takes(program: &Program, node: Node) -> Duration {
     let Node::Step(step) = node else { return Duration::ZERO };
-    match program.steps[step as usize].kind {
-        StepKind::Work { takes, .. } => takes,
-        StepKind::All | StepKind::Each => Duration::ZERO,
-    }
+    program.steps[step as usize].work().map_or(Duration::ZERO, |(_, takes)| takes)
 }
 
 /// Whether two nodes are flows of one host to another.

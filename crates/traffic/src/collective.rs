@@ -99,6 +99,9 @@ pub struct Collective {
 }
 
 impl Collective {
+    /// The most channels; NCCL has 64.
+    pub const MOST_CHANNELS: u64 = 64;
+
     /// One round of `bytes` at every rank, from the start, with a connection for each message and no computation.
     pub const fn new(algorithm: Algorithm, bytes: u64, chunks: u64) -> Self {
         Self {

@@ -52,6 +52,16 @@ pub struct Step {
     pub kind: StepKind,
 }
 
+impl Step {
+    /// Its processor, and how long that is busy with it, if it has one.
+    pub const fn work(&self) -> Option<(u32, Duration)> {
+        match self.kind {
+            StepKind::Work { processor, takes } => Some((processor, takes)),
+            StepKind::All | StepKind::Each => None,
+        }
+    }
+}
+
 /// How a step is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepKind {
@@ -121,7 +131,7 @@ impl Dependencies {
     /// # Panics
     /// If a need names a flow or step that does not exist.
     pub fn new(flows: usize, steps: Vec<Step>, mut list: Vec<Need>) -> Self {
-        let has_works = steps.iter().any(|step| matches!(step.kind, StepKind::Work { .. }));
+        let has_works = steps.iter().any(|step| step.work().is_some());
         let flows = flows as u32;
         if list.is_empty() && !has_works {
             return Self { flows, ..Self::default() };
@@ -198,10 +208,7 @@ impl Dependencies {
 
     /// The processor of a step, and how long it is busy with that step.
     pub fn work(&self, node: u32) -> Option<(u32, Duration)> {
-        match self.step(node)?.kind {
-            StepKind::Work { processor, takes } => Some((processor, takes)),
-            StepKind::All | StepKind::Each => None,
-        }
+        self.step(node)?.work()
     }
 
     /// The number of processors.

@@ -32,10 +32,10 @@ pub enum Ranks {
 }
 
 impl Ranks {
-    /// The number of ranks.
-    pub fn count(&self, places: &Places) -> u64 {
+    /// The number of ranks, in a fabric of so many hosts.
+    pub fn count(&self, hosts: u64) -> u64 {
         match self {
-            Self::Placed(count, _, skip) => count.unwrap_or((places.len() as u64).saturating_sub(*skip)),
+            Self::Placed(count, _, skip) => count.unwrap_or(hosts.saturating_sub(*skip)),
             Self::Listed(hosts) => hosts.len() as u64,
         }
     }
@@ -46,7 +46,7 @@ impl Ranks {
     /// A rank without a host, or two ranks on one host.
     pub fn hosts(&self, count: u64, places: &Places, rng: &mut impl RngCore) -> Result<Vec<HostId>, String> {
         let skipped = if let Self::Placed(_, _, skip) = self { (*skip).min(places.len() as u64) } else { 0 };
-        let given = self.count(places).min(places.len() as u64 - skipped);
+        let given = self.count(places.len() as u64).min(places.len() as u64 - skipped);
         if count > given {
             let hosts = match self {
                 Self::Listed(_) => format!("`ranks` lists {}", plural(given, "host")),

@@ -69,9 +69,6 @@ const ALGORITHMS: [(&str, Option<Algorithm>); 7] = [
     ("pat", None),
 ];
 
-/// The most channels; NCCL has 64.
-const MOST_CHANNELS: u64 = 64;
-
 /// Reads a table from the bytes of its file.
 ///
 /// # Errors
@@ -139,7 +136,7 @@ fn rule(text: &str, line: usize) -> Result<Rule, String> {
         bytes: (least, most),
         algorithm: one_of("the algorithm", algorithm, &algorithms)?,
         protocol: one_of("the protocol", protocol, Protocol::WORDS)?.parse().unwrap_or(Protocol::Simple),
-        channels: count("the number of channels", channels, MOST_CHANNELS)?,
+        channels: count("the number of channels", channels, Collective::MOST_CHANNELS)?,
         nodes: count("nNodes", nodes, u32::MAX.into())?,
         ranks: count("nRanks", ranks, u32::MAX.into())?,
         fits_here: rest.iter().zip(["1", "0"]).all(|(text, here)| [here, "-1"].contains(text)),
@@ -277,7 +274,7 @@ mod tests {
             if let Ok(tuner) = read_tuner(&text) {
                 let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
                 if let Ok(chosen) = tuner.choose(&collective, 8, 1) {
-                    prop_assert!((1..=MOST_CHANNELS).contains(&chosen.channels));
+                    prop_assert!((1..=Collective::MOST_CHANNELS).contains(&chosen.channels));
                 }
             }
         }

@@ -43,15 +43,15 @@ impl Waits {
                 // Known once the table has chosen.
                 Flows::Collective(_, _, Some(_)) => 0,
                 Flows::Collective(collective, ranks, None) => {
-                    let round = collective.flows(ranks.count(places)).map_err(refuse)?;
+                    let round = collective.flows(ranks.count(places.len() as u64)).map_err(refuse)?;
                     round.saturating_mul(collective.rounds)
                 }
                 Flows::Training(training, ranks) => {
-                    training.check_ranks(ranks.count(places)).map_err(refuse)?;
+                    training.check_ranks(ranks.count(places.len() as u64)).map_err(refuse)?;
                     training.flows().map_err(refuse)?.saturating_mul(training.steps)
                 }
                 Flows::Inference(inference, ranks) => {
-                    inference.check_ranks(ranks.count(places)).map_err(refuse)?;
+                    inference.check_ranks(ranks.count(places.len() as u64)).map_err(refuse)?;
                     inference.expected_flows()
                 }
                 Flows::Listed(_) | Flows::Drawn(_) => 0,

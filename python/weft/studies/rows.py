@@ -51,6 +51,13 @@ def row(ident: str, claim: str, holds: bool, value: Estimate | None, unit: str, 
     return StudyRow(ident, claim, verdict, measured, low, high, unit, "; ".join(note for note in notes if note))
 
 
+def below(ident: str, claim: str, limit: float, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+    """The row of a claim that holds if the whole interval is below a limit; without an interval, it is not measured."""
+    if value.high is None:
+        return beside(ident, claim, value, unit, ["one seed", *notes])
+    return row(ident, claim, value.high < limit, value, unit, notes)
+
+
 def uneven(where: str, shares: Mapping[str, float | None]) -> str:
     """The shares of unfinished flows of the sides of a comparison if they differ by more than `UNEVEN`; else empty."""
     known = [share for share in shares.values() if share is not None]

@@ -79,8 +79,6 @@ pub(crate) const RANK_KEYS: &[Key] = &[
 /// The most rounds: a result has an entry for each.
 const MOST_ROUNDS: u64 = 10_000;
 
-/// The most channels; NCCL has 64.
-const MOST_CHANNELS: u64 = 64;
 /// The largest factor of stragglers.
 const MOST_FACTOR: f64 = 1_000.0;
 /// The largest exponent of a skew: the second most popular rank receives a thousandth of the first.
@@ -149,8 +147,11 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
         section.problem(count.span, format!("`{}` is {}", section.path_of(key), count.value), expected);
         None
     };
-    let (chunks, rounds, channels) =
-        (count("chunks", u64::MAX), count("repeats", MOST_ROUNDS), count("channels", MOST_CHANNELS));
+    let (chunks, rounds, channels) = (
+        count("chunks", u64::MAX),
+        count("repeats", MOST_ROUNDS),
+        count("channels", Collective::MOST_CHANNELS),
+    );
     let skew = skew(section);
     let compute = section.value(COLLECTIVE_KEYS, "compute");
     let reuse = reuse(section);

@@ -6,7 +6,8 @@ use weft_units::Duration;
 use super::Resolver;
 use super::collective::{self, RankSettings};
 use super::model::{
-    self, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, positive, with_model,
+    self, EFFICIENCY, FLOPS, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, positive,
+    with_model,
 };
 use crate::key::{Key, Kind, key};
 use crate::section::Section;
@@ -26,13 +27,8 @@ const REQUEST_KEYS: [Key; 14] = [
         "bf16",
         "numbers of parameters, activations, keys and values",
     ),
-    key(
-        "flops",
-        Kind::Number,
-        "989e12",
-        "floating-point operations per second of a GPU; default: H100, bf16",
-    ),
-    key("efficiency", Kind::Number, "0.5", "share of `flops` that computations reach"),
+    FLOPS,
+    EFFICIENCY,
     key("memory_rate", Kind::Number, "3.35e12", "bytes per second from the memory of a GPU; default: H100"),
     key("layers_per_message", Kind::Count(1), "all", "layers of a prefill whose messages are sent as one"),
     key("tokens_per_message", Kind::Count(1), "all", "tokens of an answer whose messages are sent as one"),

@@ -6,7 +6,7 @@ use weft_fabric::{Fabric, Interfaces};
 use weft_switching::{Descriptor, SchemeSpec};
 use weft_traffic::{Flow, InterfaceRule, Lane};
 use weft_transport::{Mptcp, Protocol};
-use weft_units::{HostId, plural};
+use weft_units::plural;
 
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
@@ -76,12 +76,10 @@ pub(crate) fn settle(
         let label = "remove it, or give hosts several: kind = \"dual-plane\", or tors = 2 of a spine-leaf, for example";
         return Some(Problem::at(at, message).label(label));
     }
-    let domain = |host: HostId| fabric.scale_up_link(host).map(|link| fabric.link(link).to);
-    let has_scale_up = fabric.has_scale_up();
     for flow in flows {
         let counts = [flow.src, flow.dst].map(|host| all.count(host));
         let of_number = |number: u32| Lane::Interfaces(counts.map(|count| (number % count.max(1)) as u8));
-        let are_joined = has_scale_up && domain(flow.src).is_some_and(|own| domain(flow.dst) == Some(own));
+        let are_joined = fabric.share_scale_up(flow.src, flow.dst);
         flow.lane = match (rule, flow.lane) {
             (InterfaceRule::Listed, Lane::Interfaces(both)) => {
                 let ends = [flow.src, flow.dst].into_iter().zip(counts).zip(both);

@@ -137,10 +137,21 @@ fn count(section: &Section<'_>, count: At<u64>, name: &str, least: u64, most: u6
     None
 }
 
+/// The operations per second of a GPU.
+pub(crate) const FLOPS: Key = key(
+    "flops",
+    Kind::Number,
+    "989e12",
+    "floating-point operations per second of a GPU; default: H100, bf16",
+);
+/// The share of these.
+pub(crate) const EFFICIENCY: Key =
+    key("efficiency", Kind::Number, "0.5", "share of `flops` that computations reach");
+
 /// The operations per second that a GPU reaches.
 pub(crate) fn operations_per_second(section: &Section<'_>, keys: &[Key]) -> Option<f64> {
-    let flops = positive(section, keys, "flops", 1e24);
-    let efficiency = positive(section, keys, "efficiency", 1.0);
+    let flops = positive(section, keys, FLOPS.name, 1e24);
+    let efficiency = positive(section, keys, EFFICIENCY.name, 1.0);
     Some(flops? * efficiency?)
 }
 

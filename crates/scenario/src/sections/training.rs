@@ -1,11 +1,14 @@
 //! `training` of a `[traffic]` group: steps of the training of a transformer.
 
-use weft_traffic::{Flows, Grid, Precision, Ranks, Reuse, Training};
+use weft_traffic::{Flows, Grid, Precision, Reuse, Training};
 use weft_units::Duration;
 
 use super::Resolver;
 use super::collective::{self, RankSettings};
-use super::model::{self, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second, with_model};
+use super::model::{
+    self, EFFICIENCY, FLOPS, MODEL_KEYS, MOST_RANKS, all_or_count, count_of, operations_per_second,
+    with_model,
+};
 use crate::key::{Key, Kind, key};
 use crate::section::Section;
 
@@ -19,13 +22,8 @@ const STEP_KEYS: [Key; 13] = [
     key("sequence", Kind::Count(1), "4096", "tokens of a sequence"),
     key("precision", Kind::Word(Precision::WORDS), "bf16", "numbers of activations and their gradients"),
     key("gradient_precision", Kind::Word(Precision::WORDS), "fp32", "numbers of the gradients of parameters"),
-    key(
-        "flops",
-        Kind::Number,
-        "989e12",
-        "floating-point operations per second of a GPU; default: H100, bf16",
-    ),
-    key("efficiency", Kind::Number, "0.5", "share of `flops` that computations reach"),
+    FLOPS,
+    EFFICIENCY,
     key(
         "layers_per_message",
         Kind::Count(1),
@@ -96,12 +94,7 @@ impl TrainingSettings {
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Flows> {
         let (mut training, ranks) = (self.training, self.ranks.resolve(resolver)?);
         if !self.has_data {
-            let count = match &ranks {
-                Ranks::Placed(count, _, skip) => {
-                    count.unwrap_or((resolver.fabric.host_count() as u64).saturating_sub(*skip))
-                }
-                Ranks::Listed(hosts) => hosts.len() as u64,
-            };
+            let count = ranks.count(resolver.fabric.host_count() as u64);
             training.grid.data = (count / training.grid.ranks()).clamp(1, MOST_RANKS) as u32;
         }
         Some(Flows::Training(training, ranks))

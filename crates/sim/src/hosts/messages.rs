@@ -102,7 +102,7 @@ impl Messages {
     /// How many positions a message of a flow takes.
     fn positions(&self, flow: &Flow, bytes: u64, world: &World<'_>) -> u64 {
         match self.counts_packets {
-            true => world.framing_of(flow).numbered_packets(bytes).0.into(),
+            true => world.framings.of_flow(flow).numbered_packets(bytes).0.into(),
             false => bytes,
         }
     }

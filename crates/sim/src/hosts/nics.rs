@@ -81,9 +81,7 @@ impl Nics {
         let all = self.0.interfaces()?;
         let counts = [flow.src, flow.dst].map(|host| all.count(host));
         let number = counts.iter().map(|count| *count as usize).product::<usize>();
-        let domain = |host| net.fabric.scale_up_link(host).map(|link| net.fabric.link(link).to);
-        let own = domain(flow.src);
-        if number < 2 || own.is_some() && own == domain(flow.dst) {
+        if number < 2 || net.fabric.share_scale_up(flow.src, flow.dst) {
             return None;
         }
         let hash = mix64(flow_hash(flow.src, flow.dst, flow.sport, flow.dport).into());

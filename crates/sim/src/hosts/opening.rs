@@ -48,7 +48,7 @@ impl<P: Transmission> Shell<P> {
         let flow = &world.flows[number as usize];
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
-        let is_within = world.is_within(flow);
+        let is_within = world.framings.is_within(flow);
         let subflow = self.subflow(0, flow, side, self.protocol.first_links(), cx);
         let to = subflow.template.destination().unwrap_or(flow.dst);
         let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic, to };

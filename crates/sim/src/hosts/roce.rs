@@ -58,7 +58,7 @@ impl Roce {
         let sets_window = self.parameters.network.window == Bytes(0)
             && self.parameters.network.loss_recovery == LossRecovery::SelectiveRepeat;
         let EmptyPath { round_trip, switches } = if sets_window || self.parameters.network.needs_path() {
-            let packet = cx.world.framing_of(flow).full_packet();
+            let packet = cx.world.framings.of_flow(flow).full_packet();
             EmptyPath::of(cx, to, nic, [packet, self.ack_bytes().into()])
         } else {
             EmptyPath::default()

@@ -279,7 +279,7 @@ impl<P: Transmission> Hosts for Shell<P> {
                 let positions = self.messages.progress(flow, end.machine.delivered(), world)?;
                 positions
                     * if P::COUNTS_PACKETS {
-                        u64::from(world.framing_of(&world.flows[flow as usize]).payload)
+                        u64::from(world.framings.of_flow(&world.flows[flow as usize]).payload)
                     } else {
                         1
                     }

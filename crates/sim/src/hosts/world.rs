@@ -1,14 +1,14 @@
 //! [`World`]: the knowledge that all hosts of a run share.
 
 use weft_traffic::{Connections, Flow, Parts};
-use weft_transport::{Framing, Protocol};
+use weft_transport::Protocol;
 use weft_units::{HostId, NodeId};
 
 use super::chosen::Chosen;
 use super::places::Places;
+use crate::framings::Framings;
 use crate::network::Network;
 use crate::waiting::Waiting;
-use crate::within::Within;
 
 /// The knowledge that all hosts of a run share.
 pub struct World<'a> {
@@ -17,9 +17,7 @@ pub struct World<'a> {
     /// The transport protocol, and how it divides flows into packets.
     pub transport: &'a Protocol,
     /// See `transport`.
-    pub framing: Framing,
-    /// The flows within scale-up domains, if they have packets of their own.
-    pub within: Option<Within>,
+    pub framings: Framings,
     /// The seed of the run.
     pub seed: u64,
     /// Whether hosts know all addresses and switches all stations from the start.
@@ -36,21 +34,6 @@ pub struct World<'a> {
     pub parts: &'a Parts,
     /// The interfaces that sources have chosen by their load.
     pub chosen: Chosen,
-}
-
-impl World<'_> {
-    /// Whether a flow is within a scale-up domain and has packets of its own.
-    pub fn is_within(&self, flow: &Flow) -> bool {
-        self.within.as_ref().is_some_and(|within| within.has(flow))
-    }
-
-    /// How a flow is divided into packets.
-    pub fn framing_of(&self, flow: &Flow) -> &Framing {
-        match &self.within {
-            Some(within) if within.has(flow) => &within.framing,
-            _ => &self.framing,
-        }
-    }
 }
 
 /// The node of a host.

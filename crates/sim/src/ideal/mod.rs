@@ -11,15 +11,14 @@ use weft_traffic::Flow;
 use weft_transport::{Config, Framing, Mptcp, Protocol};
 use weft_units::{Bytes, Duration, LinkId};
 
-use crate::within::Within;
+use crate::framings::Framings;
 use multipath::Multipath;
 use segments::{Segments, way};
 
 /// Ideal completion times on a fabric: the same for every shortest-path scheme, and a lower bound for
 /// all of them.
 pub struct Ideal {
-    framing: Framing,
-    within: Option<Within>,
+    framings: Framings,
     /// The parameters of TCP if its connections have several subflows.
     multipath: Option<Config>,
     /// The links that are down.
@@ -41,8 +40,7 @@ impl Ideal {
         let config = transport.tcp().filter(|config| config.mptcp != Mptcp::Off);
         let ids = (0..fabric.links().len() as u32).map(LinkId);
         Self {
-            framing: transport.framing(),
-            within: Within::of(fabric, transport),
+            framings: Framings::of(fabric, transport),
             multipath: config.cloned(),
             down: Arc::new(ids.filter(|id| !fabric.link(*id).up).collect()),
             alike,
@@ -64,16 +62,12 @@ impl Ideal {
     /// excluded, so that transports can be compared. Multipath TCP uses several links of a host and longer paths, if
     /// they are not [`Ideal::alike`]: see [`Multipath`].
     pub fn fct(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
-        self.fct_of(self.framing_of(flow), fabric, routes, flow)
+        self.fct_of(self.framings.of_flow(flow), fabric, routes, flow)
     }
 
     /// The ideal completion time and hops of a flow on a connection that is already open: without a handshake.
     pub fn fct_on_open(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
-        self.fct_of(&Framing { round_trips: 0, ..*self.framing_of(flow) }, fabric, routes, flow)
-    }
-
-    fn framing_of(&self, flow: &Flow) -> &Framing {
-        self.within.as_ref().filter(|within| within.has(flow)).map_or(&self.framing, |within| &within.framing)
+        self.fct_of(&Framing { round_trips: 0, ..*self.framings.of_flow(flow) }, fabric, routes, flow)
     }
 
     fn fct_of(&self, framing: &Framing, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {

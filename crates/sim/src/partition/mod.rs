@@ -98,7 +98,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             division,
             part,
             hosts.kind(),
-            world.framing.full_packet(),
+            world.framings.network.full_packet(),
             world.has_rounds,
         );
         net.interfaces = routes.interfaces().cloned();

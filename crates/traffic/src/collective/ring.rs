@@ -16,9 +16,6 @@ pub(super) struct Rings<'a> {
     pub(super) in_parts: bool,
 }
 
-/// What each rank has to receive before it starts.
-pub(super) type Before = Vec<Option<Node>>;
-
 impl Rings<'_> {
     /// `steps` steps around the ring of `members`, of parts of `bytes`; in the first one each member sends the part whose number
     /// is its own plus `shift`. `before` has what each rank must have received first, and then what it has received last.
@@ -30,10 +27,10 @@ impl Rings<'_> {
         shift: u32,
         before: &mut [Option<Node>],
     ) {
-        match self.in_parts {
-            true if steps > 0 => self.in_parts(members, bytes, steps, shift, before),
-            true => {}
-            false => self.step_by_step(members, bytes, steps, shift, before),
+        if self.in_parts && steps > 0 {
+            self.in_parts(members, bytes, steps, shift, before);
+        } else {
+            self.step_by_step(members, bytes, steps, shift, before);
         }
     }
 

@@ -214,7 +214,7 @@ impl Making<'_> {
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
         let refuse = |why| TrafficError::Ranks { group: index, why };
-        let count = ranks.count(self.places);
+        let count = ranks.count(self.places.len() as u64);
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
         let servers = self.places.servers_of(&hosts);
         let tuned = tuner.map_or(Ok(*collective), |tuner| tuner.choose(collective, count, servers));

@@ -5,7 +5,6 @@ use weft_units::{HostId, Time};
 use super::Making;
 use crate::bound::Bound;
 use crate::connections::Reuse;
-use crate::dependencies::StepKind;
 use crate::error::TrafficError;
 use crate::group::Group;
 use crate::jobs::{Began, Job};
@@ -129,7 +128,7 @@ fn bytes_of(program: &Program) -> u64 {
 
 /// The start of the first flow or computation.
 fn first(program: &Program) -> Time {
-    let works = program.steps.iter().filter(|step| matches!(step.kind, StepKind::Work { .. }));
+    let works = program.steps.iter().filter(|step| step.work().is_some());
     let starts = program.flows.iter().map(|flow| flow.start).chain(works.map(|step| step.start));
     starts.min().unwrap_or_default()
 }

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from ...statistics import Estimate
 from ..outcome import StudyRow
-from ..rows import beside, not_measured, row
+from ..rows import below, not_measured
 from . import times
 from .setups import CLUSTERS, COLLECTIVES, FABRICS, HOSTS, STATES, Case, cases
 
@@ -79,19 +78,13 @@ def _missing(table: pl.DataFrame, needed: tuple[Case, ...]) -> str:
     return "; ".join(f"{'not run' if case in never else 'not finished'}: {_title(case)}" for case in absent)
 
 
-def _verdict(ident: str, claim: str, value: Estimate, unit: str, limit: float, notes: list[str]) -> StudyRow:
-    if value.high is None:
-        return beside(ident, claim, value, unit, ["one seed", *notes])
-    return row(ident, claim, value.high < limit, value, unit, notes)
-
-
 def _row(table: pl.DataFrame, ident: str, claim: str, pair: tuple[Case, ...], limit: float) -> StudyRow:
     one, other = pair
     value = times.more(table, one, other)
     if value is None:
         return not_measured(ident, claim, TIME, _missing(table, pair))
     each = [f"{_title(case)}: {found.mean:.0f} us" for case in pair if (found := times.mean(table, case)) is not None]
-    return _verdict(ident, claim, value, TIME, limit, each)
+    return below(ident, claim, limit, value, TIME, each)
 
 
 def _loss(table: pl.DataFrame, ident: str, claim: str, pair: tuple[Case, Case]) -> StudyRow:
@@ -104,4 +97,4 @@ def _loss(table: pl.DataFrame, ident: str, claim: str, pair: tuple[Case, Case]) 
         for case in pair
         if (found := times.loss(table, case)) is not None
     ]
-    return _verdict(ident, claim, value, POINTS, 0, each)
+    return below(ident, claim, 0, value, POINTS, each)

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from ...results import Results
+from ..rounds import rounds
 from .setups import Case
 
 SCHEMA: dict[str, Any] = {
@@ -29,20 +30,15 @@ def gather(results: dict[str, Results]) -> pl.DataFrame:
     rows = []
     for name, part in results.items():
         case = asdict(Case.of(name))
-        summaries = {summary["id"]: summary for summary in part.summaries()}
-        late = part.scan_flows(measured=False).group_by("run").agg(pl.col("timeouts").sum()).collect()
-        timeouts = dict(late.iter_rows())
-        for run in part.finished:
-            for done in summaries[run.id]["collectives"]:
-                time = done["completion_ps"]
-                rows.append(
-                    case
-                    | {
-                        "seed": run.seed,
-                        "round": done["round"],
-                        "us": None if time is None else time * 1e-6,
-                        "ratio": done["ratio"],
-                        "timeouts": timeouts.get(run.id, 0),
-                    }
-                )
+        for one in rounds(part):
+            rows.append(
+                case
+                | {
+                    "seed": one.seed,
+                    "round": one.number,
+                    "us": None if one.picoseconds is None else one.picoseconds * 1e-6,
+                    "ratio": one.ratio,
+                    "timeouts": one.timeouts,
+                }
+            )
     return pl.DataFrame(rows, schema=SCHEMA)

@@ -7,7 +7,7 @@ interval it is not measured. The intervals are not corrected for the number of r
 import polars as pl
 
 from ..outcome import StudyRow
-from ..rows import beside, not_measured, row
+from ..rows import below, not_measured
 from .parts import against, by_seed, ratios, timeouts
 from .setups import COLLECTIVES, KINDS, REFERENCE, SPRAYS, STATES, WAYS, one_path
 
@@ -62,6 +62,4 @@ def _row(table: pl.DataFrame, case: tuple[str, str], ident: str, claim: str, pai
         return not_measured(ident, claim, UNIT, f"not finished: {', '.join(missing)}")
     times = ratios(table, collective, state)
     notes = [" and ".join(f"{WAYS[way].title} {times[way].mean:.2f}" for way in pair) + " times the bound"]
-    if value.high is None:
-        return beside(ident, claim, value, UNIT, ["one seed", *notes])
-    return row(ident, claim, value.high < 0, value, UNIT, notes)
+    return below(ident, claim, 0, value, UNIT, notes)

@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from ...results import Results
+from ..rounds import rounds
 
 SCHEMA: dict[str, Any] = {
     "way": pl.String,
@@ -26,22 +27,17 @@ def gather(results: dict[str, Results]) -> pl.DataFrame:
     rows = []
     for name, part in results.items():
         way, _, state = name.rpartition("-")
-        summaries = {summary["id"]: summary for summary in part.summaries()}
-        late = part.scan_flows(measured=False).group_by("run").agg(pl.col("timeouts").sum()).collect()
-        timeouts = dict(late.iter_rows())
-        for run in part.finished:
-            for done in summaries[run.id]["collectives"]:
-                time = done["completion_ps"]
-                rows.append(
-                    {
-                        "way": way,
-                        "state": state,
-                        "collective": done["kind"],
-                        "seed": run.seed,
-                        "round": done["round"],
-                        "ms": None if time is None else time * 1e-9,
-                        "ratio": done["ratio"],
-                        "timeouts": timeouts.get(run.id, 0),
-                    }
-                )
+        for one in rounds(part):
+            rows.append(
+                {
+                    "way": way,
+                    "state": state,
+                    "collective": one.kind,
+                    "seed": one.seed,
+                    "round": one.number,
+                    "ms": None if one.picoseconds is None else one.picoseconds * 1e-9,
+                    "ratio": one.ratio,
+                    "timeouts": one.timeouts,
+                }
+            )
     return pl.DataFrame(rows, schema=SCHEMA)
