@@ -22,13 +22,14 @@ pub struct Active<'a> {
     pub point: &'a Point,
     progress: Progress,
     flows_total: u64,
+    bytes_total: f64,
     limit_ps: u64,
 }
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress {
-    /// Completed fraction, 0 to 1.
+    /// Completed fraction, 0 to 1: of the flows' bytes, or of the time limit if that is more.
     pub fraction: f64,
     /// Flows finished.
     pub flows_done: u64,
@@ -46,9 +47,10 @@ impl Active<'_> {
         let time = self.progress.time_ps.load(Ordering::Relaxed);
         let flows = self.progress.flows.load(Ordering::Relaxed);
         let by_time = time as f64 / self.limit_ps.max(1) as f64;
-        let by_flows = flows as f64 / self.flows_total.max(1) as f64;
+        let bytes = self.progress.delivered_bytes.load(Ordering::Relaxed);
+        let by_bytes = bytes as f64 / self.bytes_total.max(1.0);
         RunProgress {
-            fraction: by_time.min(1.0) * 0.5 + by_flows * 0.5,
+            fraction: by_time.max(by_bytes).min(1.0),
             flows_done: flows,
             flows_total: self.flows_total,
             packet_hops: self.progress.packet_hops.load(Ordering::Relaxed),
@@ -144,7 +146,8 @@ pub fn carry_out<'p>(
             point: task.point,
             progress: Progress::default(),
             flows_total: plan.traffic.flows.len() as u64,
-            limit_ps: plan.run.duration.ps(),
+            bytes_total: plan.traffic.flows.iter().map(|flow| flow.bytes as f64).sum(),
+            limit_ps: plan.run.limit.ps(),
         });
         begun(&run);
         let is_repeated = task.target.exists();

@@ -34,6 +34,7 @@ mod queued;
 mod reports;
 pub mod roce;
 mod shell;
+mod stream;
 mod subflow;
 mod tcp;
 mod udp;

@@ -6,10 +6,10 @@ use weft_transport::Machine;
 use super::alarms::Alarms;
 use super::context::Ctx;
 use super::flow_end::{FlowEnd, NONE};
-use super::messages::Piece;
 use super::places::Place;
 use super::protocol::{End, Opening};
 use super::shell::{Shell, Transmission, line};
+use super::stream::Piece;
 use super::subflow::{Addresses, Subflow};
 use crate::delays::{Delays, Last};
 use crate::journal::FlowNumber;
@@ -89,15 +89,17 @@ impl<P: Transmission> Shell<P> {
     /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
     #[cold]
     pub fn open_shared(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
-        let pieces = self.messages.write(number, cx.net.now, cx.world);
-        self.write_all(number, pieces, cx);
+        self.messages.write(number, &mut self.pieces, cx.net.now, cx.world);
+        self.write_pieces(number, cx);
     }
 
-    /// Writes pieces of messages to the connection that `number` shares.
-    pub fn write_all(&mut self, number: FlowNumber, pieces: Vec<Piece>, cx: &mut Ctx<'_, '_>) {
+    /// Writes the pieces of messages to the connection that `number` shares.
+    pub fn write_pieces(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
         let world = cx.world;
         let owner = FlowEnd { flow: world.connections.owner(number), side: 0 };
-        for Piece { bytes, is_first } in pieces {
+        let awaits = self.messages.awaited(owner);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        for Piece { bytes, is_first } in pieces.drain(..) {
             let (place, is_new) = match world.places.get(owner.flow, 0) {
                 Place::At(place) => (place, false),
                 Place::New => (self.add(owner, bytes, cx), true),
@@ -107,7 +109,7 @@ impl<P: Transmission> Shell<P> {
             if !is_new {
                 end.machine.write(self.protocol.config(end.is_within), bytes);
             }
-            end.awaits = self.messages.awaited(owner);
+            end.awaits = awaits;
             if is_first {
                 end.subflows.as_mut().iter_mut().for_each(|subflow| subflow.follows = true);
             }
@@ -117,5 +119,6 @@ impl<P: Transmission> Shell<P> {
                 self.pump(place, cx);
             }
         }
+        self.pieces = pieces;
     }
 }

@@ -4,10 +4,10 @@ use weft_transport::Machine;
 
 use super::context::Ctx;
 use super::flow_end::NONE;
-use super::messages::Counts;
 use super::protocol::Protocol;
 use super::reports::{report, report_done, report_received};
 use super::shell::{Shell, transmit};
+use super::stream::Counts;
 use crate::journal::News;
 
 impl<P: Protocol> Shell<P> {
@@ -30,8 +30,7 @@ impl<P: Protocol> Shell<P> {
         let (owner, to, world) = (end.owner(), end.progress(), cx.world);
         if world.connections.last(owner.flow).is_some() {
             let mut counts = Counts { stats: end.machine.stats(), delays: &mut end.delays };
-            self.messages.reach(owner, to, &mut counts, cx.net, world);
-            end.awaits = self.messages.awaited(owner);
+            end.awaits = self.messages.reach(owner, to, &mut counts, cx.net, world);
             if owner.side == 1 {
                 end.machine.read_all();
             }

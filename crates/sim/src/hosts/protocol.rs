@@ -10,6 +10,7 @@ use super::context::Ctx;
 use super::ends::Ends;
 use super::flow_end::FlowEnd;
 use super::host_queue::HostQueue;
+use super::stream::Unit;
 use super::subflow::Subflow;
 use super::world::World;
 use crate::delays::Delays;
@@ -112,8 +113,8 @@ pub trait Protocol: Send + Sized {
     const SUBFLOW_BITS: u32 = 6;
     /// Whether both ends open and close a connection with packets of their own.
     const HAS_HANDSHAKE: bool = false;
-    /// Whether positions on a connection are packets rather than bytes.
-    const COUNTS_PACKETS: bool = false;
+    /// The unit of the positions on a connection.
+    const UNIT: Unit = Unit::Byte;
     /// Whether a host sends a packet when it is its turn on the link, rather than as soon as it has it.
     const PACES: bool = false;
     /// Whether a host looks for packets to send on its link at each event of a source, and expects that timeouts only move

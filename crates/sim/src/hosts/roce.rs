@@ -11,6 +11,7 @@ use super::empty_path::EmptyPath;
 use super::parameters::Parameters;
 use super::protocol::{Format, Opening, PacketOf, Protocol, template};
 use super::shell::Transmission;
+use super::stream::Unit;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
@@ -85,7 +86,7 @@ impl Protocol for Roce {
     type Subflows = [Subflow; 1];
     type State = ();
 
-    const COUNTS_PACKETS: bool = true;
+    const UNIT: Unit = Unit::Packet;
     const PACES: bool = true;
     const FORMAT: Format = Format { port: Some(ROCE_PORT), headers: base_transport };
 

@@ -11,11 +11,12 @@ use super::ends::Ends;
 use super::flow_end::FlowEnd;
 use super::host_queue::HostQueue;
 use super::hosts::Hosts;
-use super::messages::{Counts, Messages};
+use super::messages::Messages;
 use super::pacers::Pacers;
 use super::places::Place;
 use super::protocol::{End, PacketOf, Protocol};
 use super::reports::{report_opened, report_way};
+use super::stream::{Counts, Piece, Unit};
 use super::subflow::Subflow;
 use super::world::World;
 use crate::journal::{FlowNumber, SideReport, SubflowId};
@@ -35,6 +36,8 @@ pub struct Shell<P: Protocol> {
     pub pacers: Pacers,
     /// The flows on shared connections.
     pub messages: Messages,
+    /// Pieces of them that are written next.
+    pub pieces: Vec<Piece>,
     /// The open flows that choose interfaces by load.
     pub open_flows: OpenFlows,
     /// The packet that is read or written.
@@ -79,7 +82,8 @@ impl<P: Protocol> Shell<P> {
             queue,
             ends: Ends::default(),
             pacers: Pacers::default(),
-            messages: Messages::new(P::COUNTS_PACKETS),
+            messages: Messages::new(P::UNIT),
+            pieces: Vec::new(),
             open_flows: OpenFlows::default(),
             packet: PacketOf::<P>::default(),
         }
@@ -156,8 +160,8 @@ impl<P: Transmission> Hosts for Shell<P> {
     fn go_on(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
         if cx.world.places.get(cx.world.connections.owner(number), 0) != Place::Gone {
             cx.net.trace(|_| TraceEvent::Part { flow: cx.world.connections.owner(number) });
-            let pieces = self.messages.allow(number, cx.net.now, cx.world);
-            self.write_all(number, pieces, cx);
+            self.messages.allow(number, &mut self.pieces, cx.net.now, cx.world);
+            self.write_pieces(number, cx);
         }
     }
 
@@ -176,6 +180,9 @@ impl<P: Transmission> Hosts for Shell<P> {
         self.protocol.read(cx.net, packet, owner.side, &mut self.packet);
         let header = cx.net.packets.get(packet).header;
         let is_cut = header.is_trimmed();
+        if owner.side == 1 && !is_cut {
+            cx.net.counters.delivered_bytes += u64::from(header.payload);
+        }
         if (P::HAS_HANDSHAKE || owner.side == 1 && !is_cut)
             && let Some(subflow) = end.subflows.as_mut().get_mut(number)
         {
@@ -278,7 +285,7 @@ impl<P: Transmission> Hosts for Shell<P> {
             Some(_) => {
                 let positions = self.messages.progress(flow, end.machine.delivered(), world)?;
                 positions
-                    * if P::COUNTS_PACKETS {
+                    * if P::UNIT == Unit::Packet {
                         u64::from(world.framings.of_flow(&world.flows[flow as usize]).payload)
                     } else {
                         1

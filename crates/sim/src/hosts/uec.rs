@@ -12,6 +12,7 @@ use super::granter::Granters;
 use super::parameters::Parameters;
 use super::protocol::{Opening, PacketOf, Protocol, template};
 use super::shell::{Shell, Transmission};
+use super::stream::Unit;
 use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
@@ -51,7 +52,7 @@ impl Protocol for Uec {
     type Subflows = [Subflow; 1];
     type State = ();
 
-    const COUNTS_PACKETS: bool = true;
+    const UNIT: Unit = Unit::Packet;
     const PACES: bool = true;
     const IS_EAGER: bool = true;
     const TAKES_TRIMMED: bool = true;

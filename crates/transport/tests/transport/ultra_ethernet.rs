@@ -441,6 +441,14 @@ fn any_config() -> impl Strategy<Value = Config> {
         )
 }
 
+#[test]
+fn an_answer_within_a_domain_comes_after_as_many_packets_as_outside() {
+    let config = Config { scale_up_mtu: Some(32_768), ..Config::default() };
+    let within = config.within_domains().unwrap();
+    assert_eq!((within.mtu, within.ack_bytes), (32_768, Bytes(8 * config.ack_bytes.0)));
+    assert_eq!(Config::default().within_domains(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -41,7 +41,7 @@ params! {
     pub struct Config {
         /// payload bytes of a full packet
         mtu: u16 = 4096, in 64..=9_000;
-        /// `mtu` within a scale-up domain, by default the same; a larger one makes runs faster
+        /// `mtu` within a scale-up domain, by default the same; a larger one makes runs faster; `ack_bytes` grows with it there
         scale_up_mtu: Option<u16> = None, in 64..=60_000;
         /// header bytes between UDP and the payload
         header: u16 = 36, in 0..=200;
@@ -136,10 +136,11 @@ impl Config {
         (base_rtt, self.target_delay.unwrap_or(base_rtt * 3 / 4))
     }
 
-    /// The parameters of connections within a scale-up domain, if they differ.
+    /// The parameters of connections within a scale-up domain, if they differ: answers come after as many packets.
     pub fn within_domains(&self) -> Option<Self> {
         let mtu = self.scale_up_mtu.filter(|mtu| *mtu != self.mtu)?;
-        Some(Self { mtu, ..self.clone() })
+        let ack_bytes = self.ack_bytes.0 * u64::from(mtu) / u64::from(self.mtu);
+        Some(Self { mtu, ack_bytes: Bytes(ack_bytes), ..self.clone() })
     }
 
     /// The largest window of NSCC, and the most credit, in bytes: 1.5 bandwidth-delay products, at least a packet of `mtu`
