@@ -56,8 +56,8 @@ pub struct Gauges<'a> {
     pub time_ps: &'a AtomicU64,
     /// Packet-hops.
     pub packet_hops: &'a AtomicU64,
-    /// Delivered bytes.
-    pub delivered_bytes: &'a AtomicU64,
+    /// Packets with data.
+    pub data_packets: &'a AtomicU64,
     /// Finished flows.
     pub flows: &'a AtomicU64,
     /// CPU time of helping threads.

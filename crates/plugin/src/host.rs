@@ -366,7 +366,7 @@ impl weft_sim::module::Module for Loaded {
         let gauges = Gauges {
             time_ps: &progress.time_ps,
             packet_hops: &progress.packet_hops,
-            delivered_bytes: &progress.delivered_bytes,
+            data_packets: &progress.data_packets,
             flows: &progress.flows,
             helpers_ns: &progress.helpers_ns,
             stop: &progress.stop,

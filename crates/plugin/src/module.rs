@@ -143,7 +143,7 @@ fn mirrored<T>(progress: &Progress, gauges: &Gauges<'_>, work: impl FnOnce() -> 
         let pairs = [
             (&progress.time_ps, gauges.time_ps),
             (&progress.packet_hops, gauges.packet_hops),
-            (&progress.delivered_bytes, gauges.delivered_bytes),
+            (&progress.data_packets, gauges.data_packets),
             (&progress.flows, gauges.flows),
             (&progress.helpers_ns, gauges.helpers_ns),
         ];

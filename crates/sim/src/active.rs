@@ -13,6 +13,7 @@ use weft_scenario::{Loader, Point, Scenario};
 
 use crate::capture::{Captured, Request};
 use crate::engine::Progress;
+use crate::framings::Framings;
 use crate::module::{Ended, Job, Module};
 use crate::run::run_to_directory;
 
@@ -22,14 +23,14 @@ pub struct Active<'a> {
     pub point: &'a Point,
     progress: Progress,
     flows_total: u64,
-    bytes_total: f64,
+    packets_total: f64,
     limit_ps: u64,
 }
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress {
-    /// Completed fraction, 0 to 1: of the flows' bytes, or of the time limit if that is more.
+    /// Completed fraction, 0 to 1: of the packets with the flows' data, or of the time limit if that is more.
     pub fraction: f64,
     /// Flows finished.
     pub flows_done: u64,
@@ -47,10 +48,10 @@ impl Active<'_> {
         let time = self.progress.time_ps.load(Ordering::Relaxed);
         let flows = self.progress.flows.load(Ordering::Relaxed);
         let by_time = time as f64 / self.limit_ps.max(1) as f64;
-        let bytes = self.progress.delivered_bytes.load(Ordering::Relaxed);
-        let by_bytes = bytes as f64 / self.bytes_total.max(1.0);
+        let packets = self.progress.data_packets.load(Ordering::Relaxed);
+        let by_packets = packets as f64 / self.packets_total.max(1.0);
         RunProgress {
-            fraction: by_time.max(by_bytes).min(1.0),
+            fraction: by_time.max(by_packets).min(1.0),
             flows_done: flows,
             flows_total: self.flows_total,
             packet_hops: self.progress.packet_hops.load(Ordering::Relaxed),
@@ -146,7 +147,7 @@ pub fn carry_out<'p>(
             point: task.point,
             progress: Progress::default(),
             flows_total: plan.traffic.flows.len() as u64,
-            bytes_total: plan.traffic.flows.iter().map(|flow| flow.bytes as f64).sum(),
+            packets_total: Framings::of(&plan.fabric, &plan.transport.protocol).packets(&plan.traffic),
             limit_ps: plan.run.limit.ps(),
         });
         begun(&run);

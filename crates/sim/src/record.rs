@@ -106,8 +106,8 @@ pub struct Counters {
     pub packets_in_flight: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
-    /// Bytes of payload that reached the destinations of their flows, those sent again too.
-    pub delivered_bytes: u64,
+    /// Packets with data that reached the destinations of their flows, those sent again too.
+    pub data_packets: u64,
     /// Events handled.
     pub events: u64,
 }
@@ -134,7 +134,7 @@ impl Counters {
         }
         self.packets_in_flight += other.packets_in_flight;
         self.packet_hops += other.packet_hops;
-        self.delivered_bytes += other.delivered_bytes;
+        self.data_packets += other.data_packets;
         self.events += other.events + other.packet_hops;
     }
 

@@ -79,8 +79,8 @@ pub struct Progress {
     pub time_ps: AtomicU64,
     /// Packet-hops done.
     pub packet_hops: AtomicU64,
-    /// Bytes of payload that reached the destinations of their flows.
-    pub delivered_bytes: AtomicU64,
+    /// Packets with data that reached the destinations of their flows.
+    pub data_packets: AtomicU64,
     /// Flows finished.
     pub flows: AtomicU64,
     /// Set to make the run stop soon.

@@ -57,15 +57,15 @@ impl Conductor<'_> {
     }
 
     pub(super) fn report_progress<H: Hosts>(&self, partitions: &PartitionSet<'_, H>, progress: &Progress) {
-        let (mut now, mut hops, mut bytes) = (Time::ZERO, 0, 0);
+        let (mut now, mut hops, mut data) = (Time::ZERO, 0, 0);
         for part in partitions.parts() {
             now = now.max(part.net.now);
             hops += part.net.counters.packet_hops;
-            bytes += part.net.counters.delivered_bytes;
+            data += part.net.counters.data_packets;
         }
         progress.time_ps.store(now.ps(), Ordering::Relaxed);
         progress.packet_hops.store(hops, Ordering::Relaxed);
-        progress.delivered_bytes.store(bytes, Ordering::Relaxed);
+        progress.data_packets.store(data, Ordering::Relaxed);
         progress.flows.store(self.ledger.finished, Ordering::Relaxed);
     }
 

@@ -181,7 +181,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         let header = cx.net.packets.get(packet).header;
         let is_cut = header.is_trimmed();
         if owner.side == 1 && !is_cut {
-            cx.net.counters.delivered_bytes += u64::from(header.payload);
+            cx.net.counters.data_packets += u64::from(header.payload > 0);
         }
         if (P::HAS_HANDSHAKE || owner.side == 1 && !is_cut)
             && let Some(subflow) = end.subflows.as_mut().get_mut(number)
