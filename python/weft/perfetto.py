@@ -1,8 +1,8 @@
 """A run as a trace for Perfetto (ui.perfetto.dev) and Chrome: the Trace Event Format, as JSON.
 
-A process for each host has the flows that it sends, in as few lanes as they need without overlap, and a lane for each
-of its processors. A process named `collectives` has their rounds, one named `network` the failures and other events.
-Times are in microseconds.
+A process for each host has the flows that it sends, in as few lanes as they need without overlap, and the steps of its
+processors, of which those that are busy one after the other share a lane. A process named `collectives` has the rounds
+of these, one named `network` the failures and other events. Times are in microseconds.
 """
 
 import heapq
@@ -88,12 +88,22 @@ def _flows(flows: pl.DataFrame, hosts: Mapping[str, int]) -> Iterator[Event]:
 
 
 def _work(work: pl.DataFrame, hosts: Mapping[str, int]) -> Iterator[Event]:
-    """The steps of processors: one after the other on each."""
-    for (host, processor, kind), steps in work.group_by("host", "processor", "kind", maintain_order=True):
-        pid, tid = hosts[str(host)], _FIRST_PROCESSOR + int(str(processor))
-        yield _named("thread_name", pid, tid, f"{kind} {processor}")
-        for step, ready, start, end in steps.select("step", "ready_ps", "start_ps", "end_ps").iter_rows():
-            yield _slice(pid, tid, str(kind), start, end - start, {"step": step, "waited_us": _us(start - ready)})
+    """The steps of processors, which follow each other on each; those of a kind have as few lanes as they need."""
+    spans = work.group_by("host", "kind", "processor").agg(pl.min("start_ps"), pl.max("end_ps"))
+    thread = _FIRST_PROCESSOR
+    for processors in spans.sort("host", "kind", "start_ps", "processor").partition_by("host", "kind"):
+        host, kind = processors.row(0)[:2]
+        lane_of = lanes(zip(processors["start_ps"], processors["end_ps"], strict=True))
+        for lane in range(max(lane_of) + 1):
+            yield _named("thread_name", hosts[host], thread + lane, f"{kind} {lane}")
+        joined = processors.select("host", "kind", "processor", lane=pl.Series(lane_of, dtype=pl.Int64))
+        steps = work.join(joined, on=["host", "kind", "processor"], maintain_order="left")
+        for row in steps.iter_rows(named=True):
+            start, end = row["start_ps"], row["end_ps"]
+            details = {name: row[name] for name in ("step", "processor", "job")}
+            details["waited_us"] = _us(start - row["ready_ps"])
+            yield _slice(hosts[host], thread + row["lane"], kind, start, end - start, details)
+        thread += max(lane_of) + 1
 
 
 def _slice(pid: int, tid: int, name: str, start: int, took: int, details: Mapping[str, Any]) -> Event:

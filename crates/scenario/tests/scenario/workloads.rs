@@ -80,6 +80,13 @@ fn inference_has_a_job_for_each_request_from_its_arrival_on() {
     let kv = traffic.flows.iter().filter(|flow| traffic.classes[flow.class as usize] == "kv");
     assert_eq!(kv.map(|flow| flow.bytes).sum::<u64>(), 6 * 1024 * 512 * 1024);
     assert!(jobs.iter().all(|job| job.bound == jobs[0].bound));
+    // Each request has a prefill, and two computations of its answer, at four ranks; answers have processors of their own.
+    let table = &traffic.dependencies;
+    let mut works = [0; 6];
+    for node in table.works() {
+        works[traffic.jobs.of_step(node - table.flows()).expect("it is of a request")] += 1;
+    }
+    assert_eq!((works, table.processors()), ([4 * (1 + 2); 6], 16 + 6 * 4));
     // Tokens of several answers are generated at the same time, in an order that depends on the run.
     let open = |flow: &&weft_traffic::Flow| traffic.connections.last(flow.id.0).is_some();
     let decode = traffic.flows.iter().filter(|flow| traffic.classes[flow.class as usize] == "decode");

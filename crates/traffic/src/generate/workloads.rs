@@ -11,7 +11,7 @@ use crate::jobs::{Began, Job};
 use crate::placement::Ranks;
 use crate::program::Program;
 use crate::schedule::Streams;
-use crate::workload::{Inference, Kind, Message, Training};
+use crate::workload::{Counts, Inference, Kind, Message, Training};
 
 impl Making<'_> {
     pub(super) fn training(
@@ -61,20 +61,24 @@ impl Making<'_> {
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
         let requests = inference.arrivals(&mut streams.arrivals, &mut streams.sizes).map_err(refuse)?;
         let (all, kinds, counts) = inference.program(&requests);
-        let classes = kinds.iter().map(|kind| kind.class());
-        let mut first = self.program(index, group, all, &hosts, classes, streams)?;
-        if inference.reuse == Reuse::Persistent {
-            self.keep_open(first, &kinds, &Kind::IN_ORDER);
-        }
-        for (request, flows) in requests.into_iter().zip(counts) {
+        let first = self.drafts.len();
+        let (mut flows_before, mut steps_before) = (0, 0);
+        for (request, Counts { flows, steps }) in requests.into_iter().zip(counts) {
             let alone = inference.alone(request);
             let bytes = bytes_of(&alone);
             let bound = self.bound(alone, &hosts, inference.reuse, request.at);
             let (group, kind, ranks, bus_factor) = (index as u32, "inference", count as u32, None);
             let (round, began) = (request.number + 1, Began::At(request.at));
             let job = Job { group, kind, round, ranks, bytes, flows, began, bound, bus_factor };
-            self.waits.job(job, first);
-            first += flows as usize;
+            self.waits.job(job, first + flows_before);
+            self.waits.steps_of_job(steps_before, steps);
+            flows_before += flows as usize;
+            steps_before += steps;
+        }
+        let classes = kinds.iter().map(|kind| kind.class());
+        self.program(index, group, all, &hosts, classes, streams)?;
+        if inference.reuse == Reuse::Persistent {
+            self.keep_open(first, &kinds, &Kind::IN_ORDER);
         }
         Ok(())
     }
@@ -88,7 +92,7 @@ impl Making<'_> {
         bound
     }
 
-    /// Adds a program at these hosts; returns the first of its drafts. In a group without a class, flows have these.
+    /// Adds a program at these hosts. In a group without a class, flows have these.
     fn program(
         &mut self,
         index: usize,
@@ -97,7 +101,7 @@ impl Making<'_> {
         hosts: &[HostId],
         classes: impl Iterator<Item = &'static str>,
         streams: &mut Streams,
-    ) -> Result<usize, TrafficError> {
+    ) -> Result<(), TrafficError> {
         self.room_for(index, program.flows.len() as u64)?;
         if group.class.is_none() {
             program
@@ -110,7 +114,7 @@ impl Making<'_> {
         let first = self.drafts.len();
         self.settle(index, group, &mut program, streams)?;
         self.waits.add(program, first);
-        Ok(first)
+        Ok(())
     }
 
     /// Lets messages of each of these kinds between two ranks share a connection.

@@ -4,6 +4,9 @@
 //! The prefill of a request computes the keys and values of all tokens of its prompt, which then go to the GPUs that decode: one
 //! token after the other, each of which reads all parameters and the keys and values so far from memory (Pope et al.,
 //! Efficiently Scaling Transformer Inference, MLSys 2023, section 2). Tensor ranks add up results as in training.
+//!
+//! Computations are steps of processors: one for the prompts of each rank that has prefills, and one for each answer at the ranks
+//! that decode it, because several answers take no longer than one.
 
 use rand_core::RngCore;
 use weft_units::{Duration, Time, plural, words};
@@ -64,6 +67,22 @@ pub struct Inference {
     pub reuse: Reuse,
 }
 
+/// The sizes of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Counts {
+    /// Its flows.
+    pub(crate) flows: u64,
+    /// Its steps.
+    pub(crate) steps: usize,
+}
+
+/// Where tensor ranks compute, and when each of them may go on.
+struct Group {
+    first_rank: u32,
+    first_processor: u32,
+    now: Vec<Moment>,
+}
+
 /// The kinds of messages, whose names are the classes of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
@@ -103,7 +122,7 @@ pub(crate) struct Request {
 struct Served {
     program: Program,
     kinds: Vec<Kind>,
-    /// Where the prefill begins at each tensor rank, and when it is done.
+    /// The first computation of the prefill at each tensor rank, and when the prefill is done.
     prefill: Vec<(Node, Moment)>,
 }
 
@@ -136,8 +155,7 @@ impl Inference {
     fn flows_of(&self, Request { output, .. }: Request) -> u64 {
         let ranks = u64::from(self.tensor);
         let ring = ranks.saturating_mul(2 * (ranks - 1));
-        let messages = parts(self.model.layers, self.layers_per_message)
-            .saturating_add(parts(output, self.tokens_per_message));
+        let messages = self.prefill_parts().saturating_add(self.decode_parts(output));
         ranks.saturating_add(messages.saturating_mul(ring))
     }
 
@@ -179,6 +197,16 @@ impl Inference {
         Ok(requests)
     }
 
+    /// The number of computations of a prefill, each with its messages; one without tensor ranks, which have no messages.
+    fn prefill_parts(&self) -> u64 {
+        if self.tensor > 1 { parts(self.model.layers, self.layers_per_message) } else { 1 }
+    }
+
+    /// The same of an answer with this many tokens.
+    fn decode_parts(&self, output: u64) -> u64 {
+        if self.tensor > 1 { parts(output, self.tokens_per_message) } else { 1 }
+    }
+
     /// The time of the forward pass of a prompt through these layers; with the output table, of its last token.
     fn prefill_time(&self, prompt: u64, layers: u64, has_table: bool) -> Duration {
         let table = if has_table { self.model.table_operations(1.0) } else { 0.0 };
@@ -203,45 +231,49 @@ impl Inference {
 
     /// The program of a request that waits for no other.
     pub(crate) fn alone(&self, request: Request) -> Program {
-        let mut program = self.serve(request).program;
+        let mut program = self.serve(request, self.ranks() as u32).program;
         program.advance();
         program
     }
 
-    /// The computations and messages of a request.
-    fn serve(&self, request: Request) -> Served {
+    /// The computations and messages of a request. Its answer has the processors from `decoding` on.
+    fn serve(&self, request: Request, decoding: u32) -> Served {
         let Request { number, at, prompt, output } = request;
         let first = |groups: u32, before: u32| {
             ((number % u64::from(groups)) as u32).saturating_add(before).saturating_mul(self.tensor)
         };
         let (prefill, decode) = (first(self.prefill, 0), first(self.decode, self.prefill));
         let ranks = |first: u32| first..first + self.tensor;
-        let mut program = Program { ranks: self.ranks() as u32, ..Program::default() };
+        let processors = decoding + self.tensor;
+        let mut program = Program { ranks: self.ranks() as u32, processors, ..Program::default() };
         let mut kinds = Vec::new();
-        let begins: Vec<Node> = ranks(prefill).map(|rank| program.step(rank)).collect();
-        let mut now: Vec<Moment> = begins.iter().map(|begin| Moment::of(*begin)).collect();
-        let chunks = parts(self.model.layers, self.layers_per_message);
+        let mut group = Group { first_rank: prefill, first_processor: prefill, now: Vec::new() };
+        let mut begins = Vec::new();
+        let chunks = self.prefill_parts();
         for chunk in 0..chunks {
             let layers = part(self.model.layers, chunks, chunk);
             let takes = self.prefill_time(prompt, layers, chunk + 1 == chunks);
-            let bytes = self.tensor_bytes(prompt, layers);
-            self.compute(&mut program, prefill, &mut now, takes, bytes);
+            let works = self.compute(&mut program, &mut group, takes, self.tensor_bytes(prompt, layers));
+            if chunk == 0 {
+                begins = works;
+            }
             kinds.resize(program.flows.len(), Kind::Prefill);
         }
-        let done = now.clone();
+        let done = group.now;
         let kept = prompt.saturating_mul(self.model.kept_numbers()).saturating_mul(self.precision.bytes());
+        let mut group = Group { first_rank: decode, first_processor: decoding, now: Vec::new() };
         for (number, (src, dst)) in (0_u64..).zip(ranks(prefill).zip(ranks(decode))) {
             let flow = program.flow(src, dst, part(kept, self.tensor.into(), number).max(1));
-            program.wait(flow, now[number as usize]);
-            now[number as usize] = Moment { node: flow, at: Point::Received, delay: Duration::ZERO };
+            program.wait(flow, done[number as usize]);
+            group.now.push(Moment { node: flow, at: Point::Received, delay: Duration::ZERO });
         }
         kinds.resize(program.flows.len(), Kind::KeysAndValues);
-        let chunks = if self.tensor > 1 { parts(output, self.tokens_per_message) } else { 0 };
+        let chunks = self.decode_parts(output);
         let mut before = prompt;
         for chunk in 0..chunks {
             let tokens = part(output, chunks, chunk);
             let bytes = self.tensor_bytes(tokens, self.model.layers);
-            self.compute(&mut program, decode, &mut now, self.decode_time(before, tokens), bytes);
+            self.compute(&mut program, &mut group, self.decode_time(before, tokens), bytes);
             before += tokens;
         }
         kinds.resize(program.flows.len(), Kind::Decode);
@@ -250,33 +282,36 @@ impl Inference {
         Served { program, kinds, prefill: begins.into_iter().zip(done).collect() }
     }
 
-    /// Adds a computation of the group of tensor ranks from `first` on, and the sum of its results.
-    fn compute(&self, program: &mut Program, first: u32, now: &mut [Moment], takes: Duration, bytes: u64) {
-        let mut members = Vec::with_capacity(now.len());
-        for (rank, moment) in (first..).zip(now.iter()) {
-            let begins = program.step(rank);
-            program.wait(begins, *moment);
-            members.push((rank, Moment::after(begins, takes)));
-        }
+    /// Adds a computation of tensor ranks, and the sum of its results. Returns the step of each rank.
+    fn compute(&self, program: &mut Program, group: &mut Group, takes: Duration, bytes: u64) -> Vec<Node> {
+        let work = |at: u32| {
+            let step = program.work(group.first_rank + at, group.first_processor + at, takes);
+            if let Some(moment) = group.now.get(at as usize) {
+                program.wait(step, *moment);
+            }
+            step
+        };
+        let works: Vec<Node> = (0..self.tensor).map(work).collect();
+        group.now = works.iter().map(|work| Moment::after(*work, takes)).collect();
         if self.tensor > 1 {
-            let bytes = bytes.max(self.tensor.into());
-            let round = Collective::new(Algorithm::RingAllReduce, bytes, 1).round(self.tensor);
-            let ends = program.meet(&round, &members);
-            now.iter_mut().zip(ends).for_each(|(moment, end)| *moment = Moment::of(end));
-        } else {
-            now.iter_mut().zip(members).for_each(|(moment, (_, after))| *moment = after);
+            let round = Collective::new(Algorithm::RingAllReduce, bytes.max(self.tensor.into()), 1);
+            let members: Vec<(u32, Moment)> = (group.first_rank..).zip(group.now.iter().copied()).collect();
+            let ends = program.meet(&round.round(self.tensor), &members);
+            group.now = ends.into_iter().map(Moment::of).collect();
         }
+        works
     }
 
-    /// The program of all requests: each group processes one prompt after the other. Also the kind of each flow, and the number of
-    /// flows of each request.
-    pub(crate) fn program(&self, requests: &[Request]) -> (Program, Vec<Kind>, Vec<u64>) {
+    /// The program of all requests: each group processes one prompt after the other. Also the kind of each flow, and the sizes of
+    /// each request.
+    pub(crate) fn program(&self, requests: &[Request]) -> (Program, Vec<Kind>, Vec<Counts>) {
         let mut all = Program { ranks: self.ranks() as u32, ..Program::default() };
         let (mut kinds, mut counts) = (Vec::new(), Vec::with_capacity(requests.len()));
         let mut before: Vec<Option<Vec<Moment>>> = vec![None; self.prefill as usize];
         for request in requests {
-            let Served { program, kinds: own, prefill } = self.serve(*request);
-            counts.push(program.flows.len() as u64);
+            let decoding = all.processors.max(all.ranks);
+            let Served { program, kinds: own, prefill } = self.serve(*request, decoding);
+            counts.push(Counts { flows: program.flows.len() as u64, steps: program.steps.len() });
             kinds.extend(own);
             let (flows, steps) = (all.flows.len() as u32, all.steps.len() as u32);
             all.append(program);

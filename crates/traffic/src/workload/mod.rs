@@ -7,7 +7,7 @@ mod one_forward_one_backward;
 mod training;
 
 pub use grid::Grid;
-pub(crate) use inference::Kind;
+pub(crate) use inference::{Counts, Kind};
 pub use inference::{Inference, Lengths};
 pub use model::{Attention, Model, Named, Precision};
 pub(crate) use training::Message;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bound::Bound;
+use crate::dependencies::Step;
 use crate::places::tests::spine_leaf;
 use crate::workload::Named;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,8 +39,9 @@ fn bytes_of_each_kind_are_those_of_closed_forms() {
     let inference = llama();
     let requests = arrivals(&inference).unwrap();
     let (program, kinds, counts) = inference.program(&requests);
-    assert_eq!(counts, [4 + (1 + 3) * 24; 5]);
-    assert_eq!(counts[0], inference.flows_of(requests[0]));
+    // Four computations at four ranks each, and where these have all results.
+    assert_eq!(counts, [Counts { flows: 4 + (1 + 3) * 24, steps: 2 * 4 * 4 }; 5]);
+    assert_eq!(counts[0].flows, inference.flows_of(requests[0]));
     let bytes = |kind: Kind| {
         let of = program.flows.iter().zip(&kinds).filter(|(_, other)| **other == kind);
         of.map(|(flow, _)| flow.bytes).sum::<u64>()
@@ -70,8 +72,44 @@ fn a_request_takes_the_time_of_its_parts() {
     let kept = 1000.0 * 320.0 * 1024.0 * 8.0 / 4.0 / 1e9;
     let read = 30.0 * (2.0 * 68.7e9 + 1015.0 * 320.0 * 1024.0) / 4.0 / 1e12;
     let expected = (1000.0 + 30.0) * ring + kept + read;
+    let expected = prefill + expected;
     let bound = Bound::of(&program, &spine_leaf(2, 4, 4), Reuse::PerMessage).time.as_secs_f64();
     assert!((bound / expected - 1.0).abs() < 0.01, "{bound}, not {expected}");
+}
+
+#[test]
+fn computations_are_steps_of_processors_and_answers_do_not_wait_for_each_other() {
+    let inference = llama();
+    let requests = arrivals(&inference).unwrap();
+    let (program, _, counts) = inference.program(&requests);
+    // The prefill of a request, and its answer, at each of four ranks.
+    let ranks = inference.ranks() as u32;
+    for (number, steps) in program.steps.chunks(counts[0].steps).enumerate() {
+        let prefill = 4 * (number as u32 % 2);
+        let answer = ranks + 4 * number as u32;
+        let works: Vec<(u32, u32)> =
+            steps.iter().filter_map(|step| Some((step.host.0, step.work()?.0))).collect();
+        let on = |host: u32, processor: u32| (0..4).map(move |at| (host + at, processor + at));
+        let mut expected: Vec<(u32, u32)> = on(prefill, prefill).collect();
+        (0..3).for_each(|_| expected.extend(on(8, answer)));
+        assert_eq!(works, expected, "request {number}");
+    }
+    assert_eq!(program.processors, ranks + 4 * 5);
+    let taken = |of: &[Step]| of.iter().filter_map(Step::work).map(|(_, takes)| takes).sum::<Duration>();
+    let one = inference.prefill_time(1000, 80, true) + inference.decode_time(1000, 30);
+    let found = taken(&program.steps[..counts[0].steps]).as_secs_f64();
+    assert!((found / (4.0 * one.as_secs_f64()) - 1.0).abs() < 1e-9, "{found}");
+}
+
+#[test]
+fn without_tensor_ranks_the_answer_is_one_computation_at_the_end() {
+    let inference = Inference { tensor: 1, layers_per_message: 1, tokens_per_message: 1, ..llama() };
+    let program = inference.alone(arrivals(&inference).unwrap()[0]);
+    let takes: Vec<Duration> = program.steps.iter().filter_map(|step| Some(step.work()?.1)).collect();
+    assert_eq!(takes, [inference.prefill_time(1000, 80, true), inference.decode_time(1000, 30)]);
+    let kept = Duration::from_secs_f64(1000.0 * 320.0 * 1024.0 * 8.0 / 1e9);
+    let bound = Bound::of(&program, &spine_leaf(2, 4, 4), Reuse::PerMessage).time;
+    assert_eq!(bound, takes[0] + kept + takes[1]);
 }
 
 #[test]
