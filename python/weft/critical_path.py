@@ -4,7 +4,7 @@ The path comes from the results; ``docs/results.md`` has its parts. Its flows th
 repeated run, see `weft.explanation`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from .communication import Communication, waits_at_links
 from .errors import ResultsError
 from .explanation import explain
 from .one_run import FLOWS, Run
@@ -24,8 +25,6 @@ MOST_FLOWS = 64
 """Flows of a path that are explained: those that queued longest."""
 _LARGEST = 20_000_000
 """Bytes of a flow whose packets are recorded."""
-_WAITS = ("queueing", "loss recovery", "timeout")
-"""Causes that are blamed on links."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +35,13 @@ class CriticalPath:
         run: The run.
         number: The place of the job in `collectives` of ``summary.json``.
         job: Its entry there.
-        blamed: Time that flows of the path waited at each link, in seconds, longest first; of the `explained` ones.
-        queued: Flows of the path that queued.
-        explained: Of these, those whose packets were followed.
+        communications: Flows of the path that queued, longest first. The packets of the first ones were followed.
     """
 
     run: Run
     number: int
     job: Mapping[str, Any]
-    blamed: dict[str, float]
-    queued: int
-    explained: int
+    communications: Sequence[Communication]
 
     @cached_property
     def parts(self) -> dict[str, float]:
@@ -57,6 +52,35 @@ class CriticalPath:
     def seconds(self) -> float:
         """The time of the job."""
         return float(self.job["completion_ps"]) / 1e12
+
+    @cached_property
+    def blamed(self) -> dict[str, float]:
+        """The time that flows of the path waited at each link, in seconds, longest first; of the `explained` ones."""
+        sums: dict[str, float] = {}
+        for one in self.communications:
+            for link, seconds in one.links.items():
+                sums[link] = sums.get(link, 0.0) + seconds
+        return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def queued(self) -> int:
+        """The flows of the path that queued."""
+        return len(self.communications)
+
+    @property
+    def explained(self) -> int:
+        """Of these, those whose packets were followed."""
+        return sum(one.is_followed for one in self.communications)
+
+    @property
+    def elsewhere(self) -> float:
+        """Queueing of the explained flows that is due to no link, in seconds."""
+        return sum(one.elsewhere for one in self.communications)
+
+    @property
+    def unexplained(self) -> float:
+        """Queueing of the other flows, in seconds."""
+        return sum(one.seconds for one in self.communications if not one.is_followed)
 
     @property
     def name(self) -> str:
@@ -75,6 +99,9 @@ class CriticalPath:
             "links": [{"link": link, "time_s": seconds} for link, seconds in self.blamed.items()],
             "flows_queued": self.queued,
             "flows_explained": self.explained,
+            "at_no_link_s": self.elsewhere,
+            "not_explained_s": self.unexplained,
+            "communications": [one.as_dict() for one in self.communications],
         }
 
 
@@ -117,14 +144,18 @@ def critical_path(
         raise ResultsError(f"job {number} of {run.label} was not completed, so it has no critical path")
     queued = waits(run, number)
     chosen = queued.filter(pl.col("bytes") <= _LARGEST).head(MOST_FLOWS)["flow"].to_list()
-    blamed: dict[str, float] = {}
-    found = explain(results, run, chosen, scenario=scenario, progress=progress) if chosen else []
-    for one in found:
-        for cause in one.causes:
-            if cause.name in _WAITS and cause.link:
-                blamed[cause.place] = blamed.get(cause.place, 0.0) + cause.seconds
-    ordered = dict(sorted(blamed.items(), key=lambda item: (-item[1], item[0])))
-    return CriticalPath(run, number, job, ordered, len(queued), len(found))
+    found = explain(results, run, chosen, scenario=scenario, rings=True, progress=progress) if chosen else []
+    summary = run.summary()
+    rates, use = _rates_of_hosts(summary), _use(summary)
+    times = dict(queued.select("flow", "queueing_ps").iter_rows())
+    links = {one.flow: waits_at_links(one, rates, times[one.flow] / 1e12) for one in found}
+    communications = [
+        Communication(
+            flow, src, dst, queueing / 1e12, links.get(flow, {}), _most_used(use, src, dst, path), flow in links
+        )
+        for flow, queueing, src, dst, path, _ in queued.iter_rows()
+    ]
+    return CriticalPath(run, number, job, communications)
 
 
 def waits(run: Run, number: int) -> pl.DataFrame:
@@ -146,15 +177,32 @@ def most_loaded(run: Run, number: int) -> dict[str, float]:
 
     From the records of the run alone: the flow may have waited at another of its links, too.
     """
-    use = {f"{link['from']}->{link['to']}": link["utilisation"] or 0.0 for link in run.summary()["links"]}
+    use = _use(run.summary())
     sums: dict[str, float] = {}
     for _, queueing, src, dst, path, _ in waits(run, number).iter_rows():
-        nodes = [src, *(path or "").split(), dst]
-        links = [link for link in map("->".join, pairwise(nodes)) if link in use]
-        if links:
-            link = max(links, key=lambda name: use[name])
+        if link := _most_used(use, src, dst, path):
             sums[link] = sums.get(link, 0.0) + queueing / 1e12
     return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _use(summary: Mapping[str, Any]) -> dict[str, float]:
+    """The utilisation of each link of a run."""
+    return {f"{link['from']}->{link['to']}": link["utilisation"] or 0.0 for link in summary["links"]}
+
+
+def _rates_of_hosts(summary: Mapping[str, Any]) -> dict[str, float]:
+    """The rates of the links from hosts, in bits per second."""
+    hosts = {node["name"] for node in summary["nodes"] if node["role"] == "host"}
+    return {
+        f"{link['from']}->{link['to']}": float(link["rate_bps"]) for link in summary["links"] if link["from"] in hosts
+    }
+
+
+def _most_used(use: Mapping[str, float], src: str, dst: str, path: str | None) -> str | None:
+    """The link of a flow's path with the highest utilisation, if links of the path are known."""
+    nodes = [src, *(path or "").split(), dst]
+    links = [link for link in map("->".join, pairwise(nodes)) if link in use]
+    return max(links, key=lambda name: use[name], default=None)
 
 
 def _jobs(run: Run) -> list[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ import pytest
 
 from weft import Results, Scenario, _weft, markup, paths, report
 from weft.critical_path import most_loaded
+from weft.explanation import explain
 from weft.perfetto import trace
 
 TABLES = json.loads(_weft.result_tables())
@@ -135,17 +136,94 @@ def test_why_divides_the_time_of_a_round_and_names_the_links_to_blame(weft, tmp_
     queued = results.critical_path().filter(pl.col("job") == 1, pl.col("part") == "queueing")
     assert found["flows_explained"] == found["flows_queued"] == queued["flow"].n_unique() > 0
     (run,) = results.finished
+    # Each message has its queueing, at links and elsewhere.
+    messages = {one["flow"]: one for one in found["communications"]}
+    times = queued.group_by("flow").agg((pl.col("end_ps") - pl.col("start_ps")).sum())
+    assert {flow: one["queueing_s"] * 1e12 for flow, one in messages.items()} == pytest.approx(dict(times.iter_rows()))
     blamed: dict[str, float] = {}
-    for flow in queued["flow"].unique():
-        for cause in results.why(flow).causes:
-            if cause.name in ("queueing", "loss recovery", "timeout") and cause.link:
-                blamed[cause.place] = blamed.get(cause.place, 0.0) + cause.seconds
+    for flow, message in messages.items():
+        assert sum(one["time_s"] for one in message["links"]) <= message["queueing_s"] * (1 + 1e-9)
+        waited = {cause.place for cause in results.why(flow).causes if cause.link}
+        assert {one["link"] for one in message["links"]} <= waited
+        for one in message["links"]:
+            blamed[one["link"]] = blamed.get(one["link"], 0.0) + one["time_s"]
     assert {one["link"]: one["time_s"] for one in found["links"]} == pytest.approx(blamed)
+    total = sum(blamed.values()) + found["at_no_link_s"]
+    assert total * 1e12 == pytest.approx(found["parts"]["queueing_ps"]) and found["not_explained_s"] == 0
     shown = weft("why", results.path, "--critical-path", "--job", 1).output
     assert f"Critical path of all-to-all, round 2, 4 ranks: seed {run.seed}" in shown
     assert f"longest at {found['links'][0]['link']}" in shown
     longest = json.loads(weft("why", results.path, "--critical-path", "--json").output)[0]["completion_ps"]
     assert longest == results.steps()["completion_ps"].max()
+
+
+SLOW = """
+[fabric]
+kind = "spine-leaf"
+spines = 1
+leaves = 2
+hosts_per_leaf = 4
+rate = "10 Gbps"
+queue = "2 MB"
+
+[traffic]
+{traffic}
+
+[[event]]
+at = "0 s"
+change = "l0-s0"
+rate = "1 Gbps"
+
+[scheme]
+name = "ecmp"
+
+[transport]
+protocol = "{protocol}"
+
+[run]
+duration = "1 s"
+"""
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "roce"])
+def test_a_slow_link_is_named_with_the_time_that_it_costs(weft, tmp_path, protocol):
+    traffic = 'collective = "pipeline"\nchunks = 1\nbytes = "4 MB"\nranks = ["h0", "h4"]'
+    text = SLOW.format(traffic=traffic, protocol=protocol)
+    if protocol == "tcp":
+        text = text.replace('[transport]\nprotocol = "tcp"\n', "")
+    results = Scenario.from_text(text).run(tmp_path / "slow", jobs=1)
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
+    # Packets arrive at 1 Gbps; alone, at ten times that.
+    flow = results.flows().row(0, named=True)
+    costs = (flow["fct_ps"] - flow["ideal_fct_ps"]) / 1e12
+    assert costs == pytest.approx(0.9 * 4e6 * 8 / 1e9, rel=0.15)
+    first = found["links"][0]
+    assert first["link"] == "l0->s0" and first["time_s"] == pytest.approx(costs, rel=0.02)
+    (message,) = found["communications"]
+    assert (message["src"], message["dst"], message["followed"]) == ("h0", "h4", True)
+    assert message["links"][0] == first and message["queueing_s"] == pytest.approx(costs)
+    shown = " ".join(weft("why", results.path, "--critical-path").output.split())
+    assert "Message Queueing Longest at flow 0, h0 to h4" in shown
+
+
+def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
+    traffic = 'collective = "all-gather"\nbytes = "4 MB"\nconnections = "persistent"\nranks = ["h0", "h4", "h5", "h1"]'
+    results = Scenario.from_text(SLOW.format(traffic=traffic, protocol="roce")).run(tmp_path / "ring", jobs=1)
+    (run,) = results.finished
+    flows = results.flows()
+    # The flow within the other leaf: its rank waits for the one behind the slow link.
+    flow = flows.filter(pl.col("src") == "h4")["flow"].item()
+    (alone,), (around,) = (explain(results, run, [flow], rings=rings) for rings in (False, True))
+    waiting = {cause.name: cause.seconds for cause in alone.causes}["rank before"]
+    assert waiting > 0.8 * alone.seconds and around.seconds == alone.seconds
+    times = {(cause.name, cause.link): cause.seconds for cause in around.causes}
+    assert times.get(("rank before", None), 0.0) < 0.01 * waiting
+    at_slow = sum(seconds for (_, link), seconds in times.items() if link in ("l0->s0", "s0->l0"))
+    assert 0.9 * waiting < at_slow < waiting, "in the rest, the rank before sent at its rate"
+    assert sum(times.values()) == pytest.approx(alone.seconds)
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
+    slow = [one for one in found["links"] if one["link"].removesuffix(" on the way back") in ("l0->s0", "s0->l0")]
+    assert sum(one["time_s"] for one in slow) == pytest.approx(found["parts"]["queueing_ps"] / 1e12, rel=0.05)
 
 
 def test_a_path_that_is_not_there_is_refused(weft, results, engine_results):

@@ -15,7 +15,7 @@ use crate::plan::plan_of;
 use crate::watched::watched;
 
 #[pyfunction]
-#[pyo3(signature = (text, name, base_dir, sets, point_id, flows, packets, progress))]
+#[pyo3(signature = (text, name, base_dir, sets, point_id, flows, packets, rings, progress))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub fn why(
     py: Python<'_>,
@@ -26,6 +26,7 @@ pub fn why(
     point_id: &str,
     flows: Vec<u64>,
     packets: bool,
+    rings: bool,
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
@@ -44,7 +45,7 @@ pub fn why(
             .filter_map(|flow| named(flow).transpose())
             .map(|flow| flow.map(|flow| flow.id.0))
             .collect::<Result<_, _>>()?;
-        let explained = explain(&plan, &flows, &watch).map_err(|error| error.to_string())?;
+        let explained = explain(&plan, &flows, rings, &watch).map_err(|error| error.to_string())?;
         let values: Vec<Value> = explained.iter().map(|one| one.json(&plan, packets)).collect();
         Ok(Value::from(values).to_string())
     })
@@ -73,7 +74,7 @@ pub fn time_line(
         let plan = exploring_plan(&scenario, &points, base_dir)?;
         watch.goal_ps.store(plan.run.duration.ps(), Ordering::Relaxed);
         let flow = choice.named_or_long(&plan)?.id.0;
-        let explained = explain(&plan, &[flow], &watch.progress).map_err(|error| error.to_string())?;
+        let explained = explain(&plan, &[flow], false, &watch.progress).map_err(|error| error.to_string())?;
         Ok(json!({
             "name": plan.name,
             "label": if plan.label.is_empty() { &plan.scheme.name } else { &plan.label },

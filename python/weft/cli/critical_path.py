@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..communication import Communication
     from ..critical_path import CriticalPath
     from ..one_run import Run
     from ..results import Results
 
-_LINKS = 8
-"""Links shown; the rest is one row."""
+_LINKS, _MESSAGES = 8, 5
+"""Links and messages shown; the other links are one row."""
+_LEAST = 0.01
+"""Share of a message's queueing from which a link is shown beside it."""
 
 
 def show(results: Results, runs: Sequence[Run], number: int | None, scenario: Path | None, *, as_json: bool) -> None:
@@ -47,6 +50,10 @@ def show(results: Results, runs: Sequence[Run], number: int | None, scenario: Pa
             if table.row_count:
                 shell.out.print(table)
                 shell.out.print()
+    for one in found:
+        if one.communications:
+            shell.out.print(_messages(one, with_scheme=len(found) > 1))
+            shell.out.print()
     for one in found:
         lead = f"{visible(one.run.scheme)}: " if len(found) > 1 else ""
         shell.out.print(Text(lead + _sentence(one)), soft_wrap=True)
@@ -74,7 +81,37 @@ def _links(shown: Sequence[CriticalPath]) -> Table:
     if rest := links[_LINKS:]:
         sums = [sum(one.blamed.get(link, 0.0) for link in rest) for one in shown]
         table.add_row(plural(len(rest), "other"), *map(_cell, shown, sums))
+    for name, sums in (
+        ("at no link", [one.elsewhere for one in shown]),
+        ("not explained", [one.unexplained for one in shown]),
+    ):
+        if any(sums):
+            table.add_row(name, *map(_cell, shown, sums), style="dim")
     return table
+
+
+def _messages(one: CriticalPath, *, with_scheme: bool) -> Table:
+    """The messages that queued longest, each with the links at which its packets waited longest."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(f"Message, {visible(one.run.scheme)}" if with_scheme else "Message", no_wrap=True)
+    table.add_column("Queueing", justify="right", no_wrap=True)
+    table.add_column("Longest at")
+    for message in one.communications[:_MESSAGES]:
+        name = f"flow {message.flow}, {visible(message.src)} to {visible(message.dst)}"
+        table.add_row(name, quantity.seconds(message.seconds), _places(message))
+    return table
+
+
+def _places(message: Communication) -> str:
+    """The links at which a message waited longest, at most two, with the time and its share of the queueing."""
+    if not message.is_followed:
+        return f"not followed; most used: {visible(message.most_used)}" if message.most_used else "not followed"
+    texts = [
+        f"{visible(link)} {quantity.seconds(seconds)}, {quantity.percent(seconds / message.seconds)}"
+        for link, seconds in list(message.links.items())[:2]
+        if seconds >= _LEAST * message.seconds
+    ]
+    return "; ".join(texts) or "no link"
 
 
 def _table(head: str, shown: Sequence[CriticalPath]) -> Table:

@@ -10,6 +10,7 @@ use weft_units::Time;
 
 use super::connection::Connection;
 use super::recording::Recording;
+use super::ring::Ring;
 use super::split::{Part, split};
 use crate::columns::FlowRecord;
 use crate::engine::{Progress, Setup};
@@ -47,21 +48,36 @@ pub struct Explanation {
     pub connection: Rc<Connection>,
 }
 
-/// Repeats the run of `plan` until these flows have ended, and explains them in this order.
+/// Repeats the run of `plan` until these flows have ended, and explains them in this order. With `rings`, time for which a rank of
+/// a ring waited for the rank before has the causes of that rank's flow at that time, and so on around the ring.
 ///
 /// # Errors
 /// A flow has no explanation.
 ///
 /// # Panics
 /// If the plan has no such flow.
-pub fn explain(plan: &Plan, flows: &[FlowNumber], progress: &Progress) -> Result<Vec<Explanation>, WhyError> {
+pub fn explain(
+    plan: &Plan,
+    flows: &[FlowNumber],
+    rings: bool,
+    progress: &Progress,
+) -> Result<Vec<Explanation>, WhyError> {
     let faults = faults(plan);
     let setup = Setup { probe: Probe::default(), ..setup(plan, &faults) };
-    let mut recording = Recording::new(plan, flows, &progress.stop);
+    let mut ring = if rings { Ring::of(&plan.traffic, flows) } else { Ring::default() };
+    let recorded: Vec<FlowNumber> = flows.iter().chain(ring.flows()).copied().collect();
+    let mut recording = Recording::new(plan, &recorded, &progress.stop);
     let report = run_setup(setup, &plan.scheme, progress, &mut recording)?;
     let Recording { connections, records, .. } = recording;
     let connections: BTreeMap<_, _> =
         connections.into_iter().map(|(owner, connection)| (owner, Rc::new(connection))).collect();
+    for flow in ring.flows().copied().collect::<Vec<_>>() {
+        let connection = &connections[&plan.traffic.connections.owner(flow)];
+        if let Some(record) = records.get(&flow).filter(|_| !connection.is_cut) {
+            let end = record.end.unwrap_or(report.end);
+            ring.add(flow, split(connection, record.flow.start, end, record.end.is_some()));
+        }
+    }
     let is_stopped = report.stopped && flows.iter().any(|flow| !records.contains_key(flow));
     let explained = flows.iter().map(|flow| {
         let Some(record) = records.get(flow) else {
@@ -73,6 +89,7 @@ pub fn explain(plan: &Plan, flows: &[FlowNumber], progress: &Progress) -> Result
         }
         let end = record.end.unwrap_or(report.end);
         let parts = split(connection, record.flow.start, end, record.end.is_some());
+        let parts = ring.divide(*flow, parts);
         Ok(Explanation { record: record.clone(), end, parts, connection: Rc::clone(connection) })
     });
     explained.collect()

@@ -7,12 +7,12 @@ use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_units::{LinkId, Time};
 
-use super::connection::{Direction, Fate, Journey};
+use super::connection::{Direction, Fate, Journey, PacketType};
 use super::explanation::Explanation;
 use super::split::Part;
 impl Explanation {
-    /// The flow, the parts of its time with their sums by cause, the link to blame, and, with `packets`, its packets and its
-    /// window.
+    /// The flow, the waiting of its data packets by link, the parts of its time with their sums by cause, the link to blame, and,
+    /// with `packets`, its packets and its window.
     pub fn json(&self, plan: &Plan, with_packets: bool) -> Value {
         let (fabric, flow) = (&plan.fabric, &self.record.flow);
         let since = |time: Time| time.saturating_since(flow.start).ps();
@@ -30,6 +30,11 @@ impl Explanation {
             "ideal_fct_ps": self.record.ideal.map(|ideal| ideal.ps()),
             "retransmissions": self.record.retransmissions,
             "timeouts": self.record.timeouts,
+            "waits": self.waits().into_iter().map(|(link, [packets, ps])| json!({
+                "link": name(link),
+                "packets": packets,
+                "ps": ps,
+            })).collect::<Vec<_>>(),
             "path": self.record.path.iter().map(|link| name(*link)).collect::<Vec<_>>(),
             "parts": self.parts.iter().map(|part| json!({
                 "from": since(part.from),
@@ -60,6 +65,28 @@ impl Explanation {
                 .insert("windows".to_owned(), windows.map(|(at, bytes)| json!([since(at), bytes])).collect());
         }
         value
+    }
+
+    /// The number of data packets in the flow's time that waited in the queue of each link, and the sum of their time there, the
+    /// longest first.
+    fn waits(&self) -> Vec<(LinkId, [u64; 2])> {
+        let mut waits = BTreeMap::<LinkId, [u64; 2]>::new();
+        let is_own = |journey: &&Journey| {
+            journey.is_from_source
+                && journey.packet_type == PacketType::Data
+                && (self.record.flow.start..=self.end).contains(&journey.sent())
+        };
+        for hop in self.connection.journeys.iter().filter(is_own).flat_map(|journey| &journey.hops) {
+            let waited = hop.crossed.map_or(0, |(left, _)| left.saturating_since(hop.sent).ps());
+            if waited > 0 {
+                let [packets, ps] = waits.entry(hop.link).or_default();
+                *packets += 1;
+                *ps += waited;
+            }
+        }
+        let mut waits: Vec<_> = waits.into_iter().collect();
+        waits.sort_by_key(|(_, [_, ps])| std::cmp::Reverse(*ps));
+        waits
     }
 
     /// The packets of the flow's time: `[sent, ended, first, next, subflow, kind, link]`, where `link` lost the packet.

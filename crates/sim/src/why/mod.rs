@@ -5,6 +5,7 @@ mod connection;
 mod explanation;
 mod json;
 mod recording;
+mod ring;
 mod split;
 
 pub use connection::{Connection, Direction, Fate, Hop, Journey, Loss, PacketType};

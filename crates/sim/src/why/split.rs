@@ -20,8 +20,8 @@ pub enum Cause {
     Wire,
     /// The queue of this link, for packets of this direction: at the first link of a path it is that of the host.
     Queue(LinkId, Direction),
-    /// A turn on the host's link, behind packets of its own and of other flows.
-    Host,
+    /// A turn on this link of the host, behind packets of its own and of other flows.
+    Host(Option<LinkId>),
     /// The rate that congestion control allows, or a timer of the source.
     Pacing,
     /// The next part, which another rank had not sent yet.
@@ -46,7 +46,7 @@ impl Cause {
             Self::Handshake => "handshake",
             Self::Wire => "transmission",
             Self::Queue(..) => "queueing",
-            Self::Host => "host's link",
+            Self::Host(_) => "host's link",
             Self::Pacing => "rate limit",
             Self::Part => "rank before",
             Self::Answer => "delayed acknowledgement",
@@ -61,6 +61,7 @@ impl Cause {
     pub const fn link(self) -> Option<LinkId> {
         match self {
             Self::Queue(link, _) => Some(link),
+            Self::Host(link) => link,
             _ => match self.loss() {
                 Some(loss) => loss.link,
                 None => None,
@@ -276,7 +277,7 @@ impl<'a> Walk<'a> {
             let host = match behind.and_then(|behind| behind.repeats) {
                 // Its turn came after a packet that was sent once more.
                 Some(lost) => Cause::Recovery(self.loss_before(lost, journey.sent())),
-                None => Cause::Host,
+                None => Cause::Host(journey.hops.first().map(|hop| hop.link)),
             };
             chain.reach(journey.sent(), host);
             if let Some([since, from]) = journey.waited {
@@ -399,7 +400,7 @@ mod tests {
     fn a_turn_that_a_source_waited_for_is_its_host_s_link_and_its_rate() {
         let second = Journey { waited: Some([us(0), us(4)]), ..journey(true, 1, [9, 9, 14]) };
         let all = connection(vec![journey(true, 0, [0, 0, 5]), second]);
-        let expected = vec![(0, 4, Cause::Pacing), (4, 9, Cause::Host), (9, 14, Cause::Wire)];
+        let expected = vec![(0, 4, Cause::Pacing), (4, 9, Cause::Host(Some(LINK))), (9, 14, Cause::Wire)];
         assert_eq!(parts(&all, 14), expected);
     }
 
