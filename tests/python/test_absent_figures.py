@@ -28,6 +28,7 @@ def changed(path, **columns):
         ({"fct_ps": pl.lit(None, pl.Int64)}, "fct-mean", "No flow that counts finished"),
         ({}, "fct-p999", "No class has 1,001 finished flows in every run of a scheme"),
         ({}, "collective-time", "No run has a collective"),
+        ({}, "rank-times", "No round of a collective, step or trace was completed"),
     ],
 )
 def test_a_figure_without_data_says_why(tmp_path, columns, name, reason):

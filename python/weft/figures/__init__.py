@@ -21,7 +21,7 @@ from ..labels import visible
 from ..metrics import METRICS
 from ..palette import Style, styles
 from ..results import Results
-from . import absent, collectives, events, fabric, paper, ranks
+from . import absent, collectives, events, fabric, paper, rank_times, ranks
 from .figure import Drawn, Measure, Toggle
 from .image import Drawing, require
 from .options import Options
@@ -178,6 +178,11 @@ def _figures(content: Content, options: Options | None = None) -> Iterator[_Figu
                 if figure.over_time:
                     notes += map(_short, events.listed(data[events.DATA]))
                 yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks, notes=notes), figure.toggles)
+        times, notes = rank_times.data(results, point, content.labels(point))
+        if times:
+            spec = rank_times.spec(list(dict.fromkeys(row["panel"] for row in times)))
+            draw = partial(paper.drawn, spec, {"ranks": times}, rank_times.LOOKS, notes=list(map(_short, notes)))
+            yield _Figure(rank_times.NAME, end, draw)
         yield _Figure("fabric", end, partial(fabric.draw, content, point))
 
 

@@ -5,6 +5,7 @@ from ..labels import plural
 from ..metrics import METRICS
 from ..summary_table import NO_FLOWS
 from .collectives import KEYS
+from .rank_times import NAME
 from .registry import FIGURES
 
 _OF_MEASURE = {measure.file: measure.key for figure in FIGURES for measure in figure.measures if measure.file}
@@ -14,6 +15,8 @@ def reasons(name: str, content: Content) -> list[str]:
     """Why there is no figure of this name, one sentence and details; empty if there is none of this name ever."""
     if name in KEYS:
         return _of_collectives(content)
+    if name == NAME:
+        return [_NO_ROUND]
     if name in _OF_MEASURE:
         return _of_means(_OF_MEASURE[name], content)
     if name.startswith("ranks-") and name.removeprefix("ranks-") in _OF_MEASURE:
@@ -50,6 +53,9 @@ def _of_means(key: str, content: Content) -> list[str]:
     if metric.rare:
         return [f"No class has {metric.least:,} finished flows in every run of a scheme: raise `run.duration`."]
     return [f"No run has a value of {metric.title}."]
+
+
+_NO_ROUND = "No round of a collective, step or trace was completed: raise `run.limit` or `run.duration`."
 
 
 def _of_collectives(content: Content) -> list[str]:
