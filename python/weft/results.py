@@ -112,6 +112,10 @@ class Results(Runs):
         """One row per step of a processor: when it was ready, began and ended; empty without such steps."""
         return steps.rows(self, steps.WORK)
 
+    def ring_steps(self) -> pl.DataFrame:
+        """One row per rank and step of each ring in parts; empty unless the scenario has `measure.ring_steps`."""
+        return steps.rows(self, steps.RING_STEPS)
+
     def critical_path(self) -> pl.DataFrame:
         """One row per part of the critical path of each job, in order of time; see ``docs/results.md``."""
         return steps.rows(self, steps.PATH)

@@ -1,4 +1,4 @@
-"""Where the time of collectives and traces went: rounds, ranks, processors and critical paths, as frames.
+"""Where the time of collectives and traces went: rounds, ranks, processors, rings and critical paths, as frames.
 
 The files are there only in results of runs with such traffic; see ``docs/results.md``.
 """
@@ -13,6 +13,7 @@ from .paths import PARTS
 from .runs import Runs
 
 WORK, RANKS, PATH = "work.parquet", "ranks.parquet", "critical_path.parquet"
+RING_STEPS = "ring_steps.parquet"
 """Files that only some runs have."""
 _TEXTS = ("host", "kind", "part")
 _KINDS = {"text": pl.String, "int32": pl.Int32, "int64": pl.Int64}

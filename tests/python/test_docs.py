@@ -71,7 +71,7 @@ def test_the_results_page_lists_every_column_and_metric():
 
     metrics = [(f"`{metric['name']}`", metric["entity"], metric["doc"]) for metric in tables["metrics"]]
     wanted = [columns("flows"), columns("series"), table(("metric", "entity", "meaning"), metrics)]
-    wanted += [columns(name) for name in ("work", "ranks", "critical_path")]
+    wanted += [columns(name) for name in ("work", "ranks", "ring_steps", "critical_path")]
     lists = re.compile(r"^\| (?:column|metric) \|.*\n(?:\|.*\n)+", re.M)
     if os.environ.get("WEFT_UPDATE_SNAPSHOTS"):
         rest = iter(wanted)

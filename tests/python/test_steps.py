@@ -65,6 +65,65 @@ def test_the_files_have_the_declared_columns(results, name, method):
     assert frame.columns == ["run", "scheme", "seed", "point", *stored.columns] and len(frame) == len(stored)
 
 
+RING = """
+[fabric]
+kind = "spine-leaf"
+spines = 1
+leaves = 2
+hosts_per_leaf = 2
+rate = "1 Gbps"
+
+[traffic]
+collective = "ring-all-reduce"
+bytes = "40 kB"
+compute = "20 us"
+connections = "{}"
+repeats = 2
+
+[transport]
+protocol = "uec"
+
+[measure]
+ring_steps = {}
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "100 ms"
+"""
+
+
+def test_a_ring_in_parts_has_the_times_of_its_steps(tmp_path):
+    results = Scenario.from_text(RING.format("persistent", "true")).run(tmp_path / "parts", jobs=1)
+    stored = pl.read_parquet(results.finished[0].path / "ring_steps.parquet")
+    assert stored.columns == [column["name"] for column in TABLES["ring_steps"]]
+    steps, jobs = results.ring_steps(), results.steps()
+    # Four ranks, six steps, two rounds.
+    assert len(steps) == 2 * 4 * 6 and set(steps["bytes"]) == {10_000}
+    flows = results.flows(measured=False)
+    assert dict(steps.group_by("flow").agg(pl.max("end_ps")).iter_rows()) == dict(flows["flow", "end_ps"].iter_rows())
+    ends = {(row["job"], row["host"], row["step"]): row["end_ps"] for row in steps.iter_rows(named=True)}
+    starts = dict(flows["flow", "start_ps"].iter_rows())
+    for row in steps.iter_rows(named=True):
+        before = f"h{(int(row['host'][1:]) - 1) % 4}"
+        first = starts[row["flow"]]
+        expected = first if row["step"] == 1 else ends[row["job"], before, row["step"] - 1] + 20_000_000
+        assert row["start_ps"] == expected < row["end_ps"]
+    last = steps.group_by("job", maintain_order=True).agg(pl.max("end_ps"))["end_ps"]
+    assert (last == jobs["start_ps"] + jobs["completion_ps"]).all()
+    # The same ring with a flow for each step takes its steps at the same times: alone on the fabric, all are alike.
+    single = Scenario.from_text(RING.format("per-message", "true")).run(tmp_path / "flows", jobs=1)
+    assert single.ring_steps().is_empty() and not (single.finished[0].path / "ring_steps.parquet").exists()
+    each = single.flows(measured=False).sort("end_ps")["end_ps"]
+    assert steps.sort("end_ps")["end_ps"].to_numpy() == pytest.approx(each.to_numpy(), rel=0.02)
+
+
+def test_steps_of_rings_are_not_recorded_unless_asked_for(tmp_path):
+    results = Scenario.from_text(RING.format("persistent", "false")).run(tmp_path / "parts", jobs=1)
+    assert not (results.finished[0].path / "ring_steps.parquet").exists() and results.ring_steps().is_empty()
+
+
 def test_the_parts_of_a_trace_add_up_to_its_time(results):
     (step,) = results.steps().iter_rows(named=True)
     assert step["kind"] == "trace" and step["time_s"] == pytest.approx(step["completion_ps"] / 1e12)

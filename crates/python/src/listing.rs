@@ -10,7 +10,7 @@ use weft_fabric::Overhead;
 use weft_plugin::host::{self, LoadError};
 use weft_sim::bench as cases;
 use weft_sim::columns::FLOWS;
-use weft_sim::jobs::{PATHS, RANKS, WORKS};
+use weft_sim::jobs::{PATHS, RANKS, RING_STEPS, WORKS};
 use weft_sim::results::{Growth, Summary};
 use weft_sim::sample::{Metric, SERIES};
 use weft_switching::{Descriptor, ParamInfo, ParamKind};
@@ -148,6 +148,7 @@ pub fn result_tables() -> String {
         "work": WORKS,
         "ranks": RANKS,
         "critical_path": PATHS,
+        "ring_steps": RING_STEPS,
         "metrics": metrics.collect::<Vec<_>>(),
         "classes": Summary::keys(),
     })

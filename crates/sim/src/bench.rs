@@ -171,6 +171,7 @@ impl Case {
             jobs: &Jobs::default(),
             connections: &Connections::default(),
             parts: &Parts::default(),
+            ring_steps: false,
             classes: 1,
             transport: &transport,
             interfaces: InterfaceRule::Hash,

@@ -17,6 +17,7 @@ use crate::division::Division;
 use crate::fleet::FleetBuilder;
 use crate::framings::Framings;
 use crate::hosts::{Any, Choice, Chosen, HostQueue, Hosts, Places, Shell, Tcp, World};
+use crate::part_arrivals::PartArrivals;
 use crate::partition::Partition;
 use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
@@ -121,6 +122,11 @@ fn run_hosts<H: Hosts>(
         waiting,
         connections: setup.connections,
         parts: setup.parts,
+        arrivals: if setup.ring_steps {
+            PartArrivals::of(setup.parts, setup.flows.len())
+        } else {
+            PartArrivals::default()
+        },
         chosen,
     };
     let partitions = PartitionSet::new(fabric, world, division, solo, |world, division, part| {

@@ -52,6 +52,7 @@ pub mod module;
 pub mod network;
 pub mod origin;
 pub mod packet;
+mod part_arrivals;
 mod partition;
 mod partition_set;
 mod pfc;

@@ -7,7 +7,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::columns::FlowRecord;
 use crate::deadlock::Deadlock;
-use crate::jobs::{PathRecord, PathSums, RankRecord, RankSums, WorkRecord};
+use crate::jobs::{PathRecord, PathSums, RankRecord, RankSums, RingStepRecord, WorkRecord};
 use crate::line::LinkCounters;
 use crate::sample::Sample;
 use crate::served_port::PortCounters;
@@ -25,6 +25,9 @@ pub trait Recorder {
 
     /// A rank of a job that was completed. They come at the end of the run, by job.
     fn rank(&mut self, _record: &RankRecord) {}
+
+    /// A step of a ring in parts. They come at the end of the run, by flow, in order of time.
+    fn ring_step(&mut self, _record: &RingStepRecord) {}
 
     /// A part of the critical path of such a job, in order of time.
     fn part(&mut self, _record: &PathRecord) {}
@@ -65,6 +68,8 @@ pub struct MemoryRecorder {
     pub ranks: Vec<RankRecord>,
     /// The critical paths of jobs.
     pub parts: Vec<PathRecord>,
+    /// The steps of rings in parts.
+    pub ring_steps: Vec<RingStepRecord>,
 }
 
 impl Recorder for MemoryRecorder {
@@ -86,6 +91,10 @@ impl Recorder for MemoryRecorder {
 
     fn part(&mut self, record: &PathRecord) {
         self.parts.push(*record);
+    }
+
+    fn ring_step(&mut self, record: &RingStepRecord) {
+        self.ring_steps.push(*record);
     }
 }
 

@@ -82,6 +82,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         jobs: &plan.traffic.jobs,
         connections: &plan.traffic.connections,
         parts: &plan.traffic.parts,
+        ring_steps: plan.measure.ring_steps,
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
         interfaces: plan.transport.interfaces,

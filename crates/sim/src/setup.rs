@@ -27,6 +27,8 @@ pub struct Setup<'a> {
     pub connections: &'a Connections,
     /// Flows that are sent in parts.
     pub parts: &'a Parts,
+    /// Whether the times of their parts are recorded.
+    pub ring_steps: bool,
     /// The number of traffic classes.
     pub classes: usize,
     /// The hosts' transport protocol.

@@ -23,6 +23,7 @@ pub(crate) const KEYS: &[Key] = &[
          collectives always do",
     ),
     key("classes", Kind::Table(CLASS_KEYS), "", "size limits of mice, rabbits and elephants"),
+    key("ring_steps", Kind::Flag, "false", "times of each step of rings that are sent in parts"),
     key("baseline", Kind::Text, "", "scheme that summaries and reports compare with"),
 ];
 
@@ -44,6 +45,8 @@ pub struct Measure {
     pub is_whole: bool,
     /// The size limits of mice, rabbits and elephants.
     pub thresholds: Thresholds,
+    /// Whether the times of each step of rings in parts are recorded.
+    pub ring_steps: bool,
 }
 
 impl Measure {
@@ -60,7 +63,8 @@ impl Measure {
         classes.only(&[CLASS_KEYS]);
         let (mouse, elephant) = (classes.value(CLASS_KEYS, "mouse"), classes.value(CLASS_KEYS, "elephant"));
         let thresholds = Thresholds { mouse: mouse?, elephant: elephant? };
-        let mut measure = Self { interval, window: whole, is_whole: true, thresholds };
+        let ring_steps = section.value(KEYS, "ring_steps")?;
+        let mut measure = Self { interval, window: whole, is_whole: true, thresholds, ring_steps };
         if section.node("interval").is_some() {
             measure.interval = positive(section, "interval", section.get("interval")?)?.value;
         }

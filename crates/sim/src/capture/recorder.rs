@@ -12,7 +12,7 @@ use super::file::CaptureFile;
 use super::frames::{Frame, Frames};
 use super::target;
 use crate::columns::FlowRecord;
-use crate::jobs::{PathRecord, RankRecord, WorkRecord};
+use crate::jobs::{PathRecord, RankRecord, RingStepRecord, WorkRecord};
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
 use crate::record::Recorder;
@@ -194,6 +194,10 @@ impl Recorder for Capturing<'_, '_> {
 
     fn part(&mut self, record: &PathRecord) {
         self.inner.part(record);
+    }
+
+    fn ring_step(&mut self, record: &RingStepRecord) {
+        self.inner.ring_step(record);
     }
 
     fn trace(&mut self, time: Time, event: TraceEvent) {

@@ -112,6 +112,7 @@ impl Conductor<'_> {
             table: self.setup.dependencies,
             jobs: self.setup.jobs,
             parts: self.setup.parts,
+            arrivals: &partitions.world.arrivals,
             waiting: &partitions.world.waiting,
             spans: &self.ledger.spans,
             lookahead: self.lookahead,

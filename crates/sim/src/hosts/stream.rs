@@ -199,6 +199,7 @@ impl Stream {
         let nic = net.link_at(node_of(net, world.flows[series.feeds as usize].src), PortId(0));
         let Expected { number, end } = &mut self.expected;
         while *end <= to {
+            world.arrivals.add(flow, *number, net.now);
             *number += 1;
             if *number == series.count {
                 *end = NONE;

@@ -8,6 +8,7 @@ use super::chosen::Chosen;
 use super::places::Places;
 use crate::framings::Framings;
 use crate::network::Network;
+use crate::part_arrivals::PartArrivals;
 use crate::waiting::Waiting;
 
 /// The knowledge that all hosts of a run share.
@@ -32,6 +33,8 @@ pub struct World<'a> {
     pub connections: &'a Connections,
     /// The flows in parts.
     pub parts: &'a Parts,
+    /// When their parts arrived, if that is recorded.
+    pub arrivals: PartArrivals,
     /// The interfaces that sources have chosen by their load.
     pub chosen: Chosen,
 }

@@ -7,6 +7,7 @@ use super::course::Course;
 use super::critical_path::{CriticalPath, PathSums};
 use super::exposure::{Busy, RankSums, ranks};
 use super::records::WorkRecord;
+use super::ring_steps;
 use crate::record::{JobReport, JobTime, Recorder};
 
 /// Parts of critical paths that are recorded; the sums are of all.
@@ -36,6 +37,7 @@ pub(crate) fn close(course: Course<'_>, reports: &mut [JobReport], recorder: &mu
             end: Some(work.end).filter(|end| *end <= course.limit),
         });
     }
+    ring_steps::record(course, recorder);
     let mut room = MOST_PARTS;
     for (job, (members, report)) in members(course).into_iter().zip(reports).enumerate() {
         let is_done = report.finished == course.jobs.list()[job].flows;

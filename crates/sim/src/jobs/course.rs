@@ -3,6 +3,7 @@
 use weft_traffic::{Dependencies, Flow, Jobs, Parts};
 use weft_units::{Duration, HostId, Time};
 
+use crate::part_arrivals::PartArrivals;
 use crate::waiting::Waiting;
 use crate::works::Work;
 
@@ -22,6 +23,7 @@ pub struct Course<'a> {
     pub(crate) table: &'a Dependencies,
     pub(crate) jobs: &'a Jobs,
     pub(crate) parts: &'a Parts,
+    pub(crate) arrivals: &'a PartArrivals,
     pub(crate) waiting: &'a Waiting<'a>,
     /// The ends of flows. Empty without jobs.
     pub(crate) spans: &'a [FlowSpan],

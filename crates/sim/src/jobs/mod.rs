@@ -6,10 +6,13 @@ mod course;
 mod critical_path;
 mod exposure;
 mod records;
+mod ring_steps;
 
 pub(crate) use closing::close;
 pub(crate) use course::Course;
 pub use course::FlowSpan;
 pub use critical_path::PathSums;
 pub use exposure::RankSums;
-pub use records::{PATHS, Part, PathRecord, RANKS, RankRecord, WORKS, WorkRecord};
+pub use records::{
+    PATHS, Part, PathRecord, RANKS, RING_STEPS, RankRecord, RingStepRecord, WORKS, WorkRecord,
+};

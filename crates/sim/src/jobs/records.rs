@@ -94,6 +94,42 @@ table! { RANKS of RankRecord:
     idle_ps: (Int64) = |row, _| row.idle,
 }
 
+/// A step of a ring in parts: a part from one rank to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingStepRecord {
+    /// The index of the job.
+    pub job: Option<usize>,
+    /// The flow.
+    pub flow: u32,
+    /// The rank that sends.
+    pub host: HostId,
+    /// The number of the step, from 1.
+    pub step: u32,
+    /// Bytes of the part.
+    pub bytes: u64,
+    /// When the rank could send it, if that is known.
+    pub start: Option<Time>,
+    /// When the next rank had it.
+    pub end: Time,
+}
+
+table! { RING_STEPS of RingStepRecord:
+    /// place of the job in `collectives` of summary.json, from 0
+    job: (Int64 or null) = |row, _| row.job.map(|job| job as u64),
+    /// number of the flow
+    flow: (Int64) = |row, _| row.flow,
+    /// host that sends
+    host: (Text) = |row, plan| plan.fabric.host_name(row.host),
+    /// number of the step within its phase, from 1
+    step: (Int32) = |row, _| row.step,
+    /// bytes of the part
+    bytes: (Int64) = |row, _| row.bytes,
+    /// when the host had the part of the step before and had computed, so that it could send this one; null if that is not recorded
+    start_ps: (Int64 or null) = |row, _| row.start,
+    /// when the next rank had all of it
+    end_ps: (Int64) = |row, _| row.end,
+}
+
 /// A part of the critical path of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathRecord {

@@ -18,7 +18,7 @@ use super::summary::Summary;
 use super::table::{Cell, Column, Table};
 use super::temporary::{Temporary, temporary_of};
 use crate::columns::{FLOWS, FlowRecord, FlowRow};
-use crate::jobs::{PATHS, PathRecord, RANKS, RankRecord, WORKS, WorkRecord};
+use crate::jobs::{PATHS, PathRecord, RANKS, RING_STEPS, RankRecord, RingStepRecord, WORKS, WorkRecord};
 use crate::record::Recorder;
 use crate::sample::{Entity, SERIES, Sample};
 
@@ -38,10 +38,11 @@ const JSON_BUFFER: usize = 1 << 16;
 /// The files of a result.
 pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json", "scenario.toml"];
 /// Files that only some results have: of processors, and of jobs.
-pub const MORE_FILES: [&str; 3] = [WORK, RANK, PATH];
+pub const MORE_FILES: [&str; 4] = [WORK, RANK, PATH, RING_STEP];
 const WORK: &str = "work.parquet";
 const RANK: &str = "ranks.parquet";
 const PATH: &str = "critical_path.parquet";
+const RING_STEP: &str = "ring_steps.parquet";
 
 /// Writes a result under a temporary name next to its final one. Dropped, also by a panic, it leaves nothing.
 pub struct ResultWriter<'a> {
@@ -201,6 +202,10 @@ impl Recorder for ResultWriter<'_> {
 
     fn part(&mut self, record: &PathRecord) {
         self.more_row(PATH, PATHS, &record.cells(self.plan));
+    }
+
+    fn ring_step(&mut self, record: &RingStepRecord) {
+        self.more_row(RING_STEP, RING_STEPS, &record.cells(self.plan));
     }
 }
 

@@ -151,6 +151,7 @@ impl<'a> Trial<'a> {
             jobs: &Jobs::default(),
             connections: &Connections::default(),
             parts: &Parts::default(),
+            ring_steps: false,
             classes: 1,
             transport: &self.transport,
             interfaces: InterfaceRule::Hash,

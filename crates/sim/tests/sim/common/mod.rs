@@ -269,6 +269,7 @@ impl<'a> Trial<'a> {
             jobs: &Jobs::default(),
             connections: &Connections::default(),
             parts: &Parts::default(),
+            ring_steps: false,
             classes: self.flows.len(),
             transport: &self.protocol,
             interfaces: InterfaceRule::Hash,

@@ -160,3 +160,27 @@ fn jobs_are_the_same_with_any_number_of_threads() {
         assert_eq!((&again.works, &again.ranks, &again.parts), (&kept.works, &kept.ranks, &kept.parts));
     }
 }
+
+#[test]
+fn the_steps_of_a_ring_are_recorded_and_the_same_with_any_number_of_threads() {
+    let run = |threads: usize, key: &str| {
+        let text = format!(
+            "[fabric]\nkind = \"spine-leaf\"\nspines = 1\nleaves = 3\nhosts_per_leaf = 2\nrate = \"1 Gbps\"\n\
+             delay = \"1 us\"\n[traffic]\ncollective = \"all-gather\"\nbytes = \"60 kB\"\nconnections = \"persistent\"\n\
+             [scheme]\nname = \"ecmp\"\n[transport]\nprotocol = \"uec\"\n[measure]\n{key}\n[run]\nduration = \"100 ms\"\n"
+        );
+        let plan = plan(&parsed(&text), b"");
+        let mut kept = MemoryRecorder::default();
+        let report = run_with(&plan, threads, &Progress::default(), &mut kept).expect("a known scheme");
+        (report, kept)
+    };
+    let (report, kept) = run(1, "ring_steps = true");
+    assert_eq!(kept.ring_steps.len(), 6 * 5);
+    assert_eq!(kept.ring_steps.iter().map(|step| step.bytes).sum::<u64>(), 5 * 60_000);
+    assert!(kept.ring_steps.iter().all(|step| step.start.is_some_and(|start| start < step.end)));
+    assert_eq!(kept.ring_steps.iter().map(|step| step.end).max(), report.jobs[0].end);
+    for threads in [2, 3] {
+        assert_eq!(run(threads, "ring_steps = true").1.ring_steps, kept.ring_steps);
+    }
+    assert_eq!(run(1, "").1.ring_steps, []);
+}

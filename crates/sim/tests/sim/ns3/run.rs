@@ -44,6 +44,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         jobs: &Jobs::default(),
         connections: &Connections::default(),
         parts: &Parts::default(),
+        ring_steps: false,
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
         interfaces: InterfaceRule::Hash,
