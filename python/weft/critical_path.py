@@ -23,8 +23,12 @@ from .steps import PATH
 
 MOST_FLOWS = 64
 """Flows of a path that are explained: those that queued longest."""
-_LARGEST = 20_000_000
-"""Bytes of a flow whose packets are recorded."""
+_WAYS = ("flow", "queueing_ps", "src", "dst", "path")
+"""The first columns of `waits`."""
+_CONNECTION = ("src", "dst", "sport", "dport")
+"""The columns that flows of a connection have in common."""
+_MOST_PACKETS, _MOST_RANKS = 900_000, 64
+"""Data packets of all connections that are recorded, and ranks of a ring whose flows are followed: memory."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ def critical_path(
     if job.get("critical_path") is None:
         raise ResultsError(f"job {number} of {run.label} was not completed, so it has no critical path")
     queued = waits(run, number)
-    chosen = queued.filter(pl.col("bytes") <= _LARGEST).head(MOST_FLOWS)["flow"].to_list()
+    chosen = _followed(queued, min(_MOST_RANKS, int(job["ranks"])))
     found = explain(results, run, chosen, scenario=scenario, rings=True, progress=progress) if chosen else []
     summary = run.summary()
     rates, use = _rates_of_hosts(summary), _use(summary)
@@ -153,7 +157,7 @@ def critical_path(
         Communication(
             flow, src, dst, queueing / 1e12, links.get(flow, {}), _most_used(use, src, dst, path), flow in links
         )
-        for flow, queueing, src, dst, path, _ in queued.iter_rows()
+        for flow, queueing, src, dst, path in queued.select(*_WAYS).iter_rows()
     ]
     return CriticalPath(run, number, job, communications)
 
@@ -161,15 +165,39 @@ def critical_path(
 def waits(run: Run, number: int) -> pl.DataFrame:
     """The flows on the path of a job that queued, longest first.
 
-    Columns: `flow`, `queueing_ps`, `src`, `dst`, `path`, `bytes`.
+    Columns: `flow`, `queueing_ps`, `src`, `dst`, `path`, `sport`, `dport`, `packets` (of its connection) and
+    `is_in_parts`.
     """
     parts = pl.scan_parquet(run.path / PATH).filter(
         pl.col("job") == number, pl.col("part").cast(pl.String) == "queueing"
     )
     time = parts.group_by("flow").agg(queueing_ps=(pl.col("end_ps") - pl.col("start_ps")).sum())
     texts = pl.col("src", "dst", "path").cast(pl.String)
-    flows = pl.scan_parquet(run.path / FLOWS).select("flow", texts, "bytes")
+    more = {
+        "packets": pl.col("packets_sent").sum().over(*_CONNECTION),
+        "is_in_parts": pl.col("ideal_fct_ps").is_null(),
+    }
+    flows = pl.scan_parquet(run.path / FLOWS).select("flow", texts, "sport", "dport", **more)
     return time.join(flows, on="flow").sort("queueing_ps", "flow", descending=[True, False]).collect()
+
+
+def _followed(queued: pl.DataFrame, ranks: int) -> list[int]:
+    """The flows whose packets are followed: those that queued longest, as far as there is room.
+
+    Packets are recorded by connection; of a flow in parts, those of `ranks` flows.
+    """
+    chosen: list[int] = []
+    recorded = set()
+    room = _MOST_PACKETS
+    for flow, packets, is_in_parts, *connection in queued.select(
+        "flow", "packets", "is_in_parts", *_CONNECTION
+    ).iter_rows():
+        takes = 0 if tuple(connection) in recorded else packets * (ranks if is_in_parts else 1)
+        if takes <= room and len(chosen) < MOST_FLOWS:
+            room -= takes
+            recorded.add(tuple(connection))
+            chosen.append(flow)
+    return chosen
 
 
 def most_loaded(run: Run, number: int) -> dict[str, float]:
@@ -179,7 +207,7 @@ def most_loaded(run: Run, number: int) -> dict[str, float]:
     """
     use = _use(run.summary())
     sums: dict[str, float] = {}
-    for _, queueing, src, dst, path, _ in waits(run, number).iter_rows():
+    for _, queueing, src, dst, path in waits(run, number).select(*_WAYS).iter_rows():
         if link := _most_used(use, src, dst, path):
             sums[link] = sums.get(link, 0.0) + queueing / 1e12
     return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))

@@ -9,9 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from weft import Results, Scenario, _weft, markup, paths, report
-from weft.critical_path import most_loaded
+from weft import Results, Scenario, _weft, critical_path, markup, paths, report
+from weft.critical_path import most_loaded, waits
 from weft.explanation import explain
+from weft.labels import plural
 from weft.perfetto import trace
 
 TABLES = json.loads(_weft.result_tables())
@@ -263,6 +264,24 @@ def test_a_slow_link_is_named_with_the_time_that_it_costs(weft, tmp_path, protoc
     assert message["links"][0] == first and message["queueing_s"] == pytest.approx(costs)
     shown = " ".join(weft("why", results.path, "--critical-path").output.split())
     assert "Message Queueing Longest at flow 0, h0 to h4" in shown
+
+
+def test_messages_that_are_not_followed_are_named_with_the_most_used_link(weft, tmp_path, monkeypatch):
+    ring = 'collective = "all-gather"\nbytes = "1 MB"\nconnections = "per-message"\nranks = ["h0", "h4", "h5", "h1"]'
+    results = Scenario.from_text(SLOW.format(traffic=ring, protocol="roce")).run(tmp_path / "results", jobs=1)
+    (run,) = results.finished
+    queued = waits(run, 0)
+    assert len(queued) > 1 and queued["queueing_ps"].is_sorted(descending=True)
+    # There is room for the longest one only.
+    monkeypatch.setattr(critical_path, "_MOST_PACKETS", queued["packets"][0])
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--job", 0, "--json").output)
+    assert [one["followed"] for one in found["communications"]] == [True] + [False] * (len(queued) - 1)
+    rest = [one for one in found["communications"] if not one["followed"]]
+    assert found["not_explained_s"] == pytest.approx(sum(one["queueing_s"] for one in rest))
+    assert all(one["most_used"].split("->")[0] and not one["links"] for one in rest)
+    shown = " ".join(weft("why", results.path, "--critical-path", "--job", 0).output.split())
+    assert f"not followed; most used: {rest[0]['most_used']}" in shown and "not explained" in shown
+    assert f"Not followed: {plural(len(rest), 'message')}, with " in shown
 
 
 def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):

@@ -143,4 +143,7 @@ def _sentence(one: CriticalPath) -> str:
         )
         text += f" {of.capitalize()} of the path waited in the network, longest at {visible(link)}:"
         text += f" {quantity.seconds(seconds)} in total."
+    if one.unexplained:
+        rest = plural(one.queued - one.explained, "message")
+        text += f" Not followed: {rest}, with {quantity.seconds(one.unexplained)} of queueing."
     return text
