@@ -32,7 +32,7 @@ END
 seeds() {
     case "$1" in
     scenario) echo scenarios crates/scenario/tests/bad_input ;;
-    fabric) echo crates/fabric/tests/data ;;
+    fabric | infragraph) echo crates/fabric/tests/data ;;
     cdf) echo crates/scenario/tests/bad_input/files ;;
     trace_csv) echo crates/scenario/tests/bad_input/files validation/ns3/cases ;;
     trace_parquet) echo fuzz/seeds/trace_parquet ;;

@@ -36,7 +36,9 @@ class Order(StrEnum):
 def fabric(
     path: Annotated[
         Path,
-        typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json, .topo, .txt)."),
+        typer.Argument(
+            metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json, .topo, .txt, .yaml)."
+        ),
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,

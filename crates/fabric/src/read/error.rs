@@ -53,7 +53,7 @@ pub enum ErrorKind {
     NotUtf8,
     /// Unknown format.
     #[error(
-        "`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo or .txt"
+        "`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo, .txt or .yaml"
     )]
     Ending {
         /// The path.

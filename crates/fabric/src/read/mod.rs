@@ -9,7 +9,7 @@
 //! an attribute that seems to be meant for one of these is rejected; others have no effect. The parts that a reader
 //! leaves out are in [`Fabric::notes`].
 //!
-//! Files of other simulators have fewer attributes: `htsim/`, `conweave.rs`.
+//! Files of other programs have fewer attributes: `htsim/`, `conweave.rs`, `infragraph/`.
 
 pub(crate) mod attributes;
 mod conweave;
@@ -17,12 +17,14 @@ mod error;
 mod graph;
 mod graphml;
 mod htsim;
+mod infragraph;
 mod json_text;
 mod known;
 mod node_link;
 mod notes;
 mod toml;
 mod ways;
+mod yaml;
 mod zoo;
 
 pub use self::toml::toml;
@@ -34,7 +36,7 @@ use crate::{Fabric, FabricBuilder, LinkSpec};
 
 /// Reads a fabric from the bytes of a file. The extension of `path` gives the format: `.toml`, `.graphml` (or
 /// `.xml`), `.json`, `.topo` (htsim), `.txt` (conweave-ns3, HPCC, SimAI; of SimAI
-/// any other name, too). The default name of the fabric is the file's.
+/// any other name, too), `.yaml` or `.yml` (InfraGraph). The default name of the fabric is the file's.
 ///
 /// # Errors
 /// [`ReadError`] with the line or element.
@@ -58,6 +60,7 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
         "graphml" | "xml" => graphml::graph,
         "json" => node_link::graph,
         "txt" => conweave::graph,
+        "yaml" | "yml" => infragraph::graph,
         "topo" => {
             let (mut builder, notes) = htsim::builder(text(bytes)?, stem, defaults)?;
             builder.note(notes.about(path));

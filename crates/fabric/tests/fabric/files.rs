@@ -294,9 +294,9 @@ fn what_is_wrong_is_refused_at_its_place() {
         ("x.graphml", "<gexf/>".into(), "expected the root element"),
         ("x.graphml", "<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>".into(), "line 1"),
         (
-            "x.yaml",
+            "x.csv",
             String::new(),
-            "`x.yaml` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo or .txt",
+            "`x.csv` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo, .txt or .yaml",
         ),
     ];
     for (path, text, expected) in cases {
@@ -391,7 +391,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for path in ["x.json", "x.toml", "x.graphml", "x.topo", "x.txt"] {
+        for path in ["x.json", "x.toml", "x.graphml", "x.topo", "x.txt", "x.yaml"] {
             let _ = read::file(path, &bytes, &LinkSpec::default());
         }
     }

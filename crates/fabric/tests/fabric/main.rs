@@ -4,6 +4,7 @@ mod common;
 mod files;
 mod foreign;
 mod gates;
+mod infragraph;
 mod next_hops;
 mod path_sets;
 mod simulators;

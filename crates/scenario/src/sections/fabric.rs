@@ -42,7 +42,7 @@ pub(crate) const FILE_KEY: Key = key(
     "file",
     Kind::Text,
     "",
-    "fabric file: TOML (.toml), GraphML (.graphml), NetworkX node-link JSON (.json), htsim (.topo), conweave-ns3 or SimAI (.txt)",
+    "fabric file: TOML (.toml), GraphML (.graphml), NetworkX node-link JSON (.json), htsim (.topo), conweave-ns3 or SimAI (.txt), InfraGraph (.yaml)",
 );
 
 /// `[fabric]` as written.
