@@ -98,9 +98,13 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
             Node::Step(_) => (started.at, started.at, started.at),
         };
         let flows = started.flows + u64::from(matches!(node, Node::Flow(_)));
-        let ended = received + takes(program, node);
-        if is_whole && ended > last.at {
-            last = Chain { at: ended, flows };
+        // Steps that only wait, for acknowledgements for instance, are no end.
+        let end = match node {
+            Node::Flow(_) => Some(received),
+            Node::Step(_) => takes(program, node).map(|takes| started.at + takes),
+        };
+        if let Some(at) = end.filter(|at| is_whole && *at > last.at) {
+            last = Chain { at, flows };
         }
         for &need in graph.from(node) {
             let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
@@ -123,10 +127,10 @@ fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
     (first.unwrap_or(Time::ZERO), last)
 }
 
-/// How long a processor is busy with a node.
-fn takes(program: &Program, node: Node) -> Duration {
-    let Node::Step(step) = node else { return Duration::ZERO };
-    program.steps[step as usize].work().map_or(Duration::ZERO, |(_, takes)| takes)
+/// How long a processor is busy with a node, if any is.
+fn takes(program: &Program, node: Node) -> Option<Duration> {
+    let Node::Step(step) = node else { return None };
+    program.steps[step as usize].work().map(|(_, takes)| takes)
 }
 
 /// Whether two nodes are flows of one host to another.
@@ -228,6 +232,21 @@ mod tests {
         let last = program.work(1, processor, US(70));
         program.need(last, late, Point::Received, US(0));
         assert_eq!(bound(&program), US(400 + 8 + 70));
+    }
+
+    #[test]
+    fn the_bound_ends_with_the_last_byte_not_with_its_acknowledgement() {
+        let link = LinkSpec::new(Rate::from_gbps(1), US(1));
+        let places = Places::of(&build::spine_leaf(1, 1, 2, &link, &link).unwrap());
+        let mut program = Program { ranks: 2, ..Program::default() };
+        let flow = program.flow(0, 1, 1_000);
+        let end = program.step(0);
+        program.need(end, flow, Point::Acknowledged, US(0));
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(8 + 2));
+        // Another flow after it counts.
+        let next = program.flow(0, 1, 1_000);
+        program.need(next, end, Point::Started, US(0));
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(8 + 2 + 2 + 8 + 2));
     }
 
     #[test]
