@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use weft_units::Duration;
 
+use super::circle::dependency_in_circle;
 use super::groups::Groups;
 use super::kind::Kind;
 use super::messages::Messages;
@@ -51,6 +52,8 @@ pub struct RankTrace {
     pub has_untimed: bool,
     /// Nodes with one in their `ctrl_deps` that the file does not have: converters leave out parents of others.
     pub lost: Vec<(u64, u64)>,
+    /// A node and one that it waits for, in a circle of callers of PyTorch, which are left out.
+    pub circle_of_callers: Option<(u64, u64)>,
 }
 
 impl RankTrace {
@@ -97,16 +100,13 @@ impl RankTrace {
         }
         let indices: HashMap<u64, u32> =
             nodes.iter().zip(0..).map(|((id, ..), index)| (*id, index)).collect();
-        let (mut dependencies, mut order, mut lost) = (Vec::new(), Order::of(nodes.len()), Vec::new());
+        let (mut waits_for, mut lost) = (Vec::new(), Vec::new());
         for ((id, _, waits), waiting) in nodes.iter_mut().zip(0..) {
             waits.sort_unstable();
             waits.dedup_by_key(|(on, _)| *on);
             for (on, is_control) in waits {
                 match indices.get(on) {
-                    Some(on) => {
-                        order.require(waiting as usize, *on as usize, false);
-                        dependencies.push((waiting, *on));
-                    }
+                    Some(on) => waits_for.push((waiting, *on, *is_control)),
                     None if *is_control => lost.push((*id, *on)),
                     None => {
                         let why = format!("it waits for node {on}, which the file does not have");
@@ -115,8 +115,26 @@ impl RankTrace {
                 }
             }
         }
+        let mut circle_of_callers = None;
+        if head.is_of_pytorch() {
+            let of_kinds = |control: bool| {
+                let these = waits_for.iter().filter(move |(.., is_control)| control || !is_control);
+                dependency_in_circle(nodes.len(), these.map(|(waiting, on, _)| (*waiting, *on)))
+            };
+            let circle = of_kinds(true).filter(|_| of_kinds(false).is_none());
+            circle_of_callers = circle.map(|(of, on)| (nodes[of as usize].0, nodes[on as usize].0));
+        }
+        if circle_of_callers.is_some() {
+            waits_for.retain(|(.., is_control)| !is_control);
+            lost.clear();
+        }
+        let mut order = Order::of(nodes.len());
+        let dependencies = waits_for.into_iter().map(|(waiting, on, _)| (waiting, on)).collect::<Vec<_>>();
+        for (waiting, on) in &dependencies {
+            order.require(*waiting as usize, *on as usize, false);
+        }
         let operations = nodes.into_iter().map(|(id, what, _)| Operation { id, what }).collect();
-        Ok(Self { operations, dependencies, order, groups, has_untimed, lost })
+        Ok(Self { operations, dependencies, order, groups, has_untimed, lost, circle_of_callers })
     }
 
     /// The place of an operation of this rank.

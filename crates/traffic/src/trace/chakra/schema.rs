@@ -8,6 +8,15 @@ use prost::{Message, Oneof};
 pub struct GlobalMetadata {
     #[prost(string, tag = "1")]
     pub version: String,
+    #[prost(message, repeated, tag = "2")]
+    pub attr: Vec<Attribute>,
+}
+
+impl GlobalMetadata {
+    /// Whether the file is converted from a trace of PyTorch, whose head has these attributes.
+    pub fn is_of_pytorch(&self) -> bool {
+        ["schema", "pid"].iter().all(|name| self.attr.iter().any(|attribute| attribute.name == *name))
+    }
 }
 
 /// An operation of a rank.

@@ -74,7 +74,11 @@ fn collective(id: u64, kind: i64, bytes: i64) -> Wire {
 
 /// The file of a rank.
 fn file(nodes: &[Wire]) -> Vec<u8> {
-    let head = Wire::default().bytes(1, b"0.0.4");
+    file_with(Wire::default().bytes(1, b"0.0.4"), nodes)
+}
+
+/// The file of a rank with this head.
+fn file_with(head: Wire, nodes: &[Wire]) -> Vec<u8> {
     let messages = std::iter::once(&head).chain(nodes);
     messages
         .flat_map(|message| {
@@ -209,6 +213,38 @@ fn communicators_come_from_metadata_or_a_file() {
         let error = read_chakra(&files, Some(groups)).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
+}
+
+#[test]
+fn circles_of_pytorchs_callers_are_left_out_with_a_warning() {
+    let attribute = |name: &str| Wire::default().bytes(1, name.as_bytes()).bytes(29, b"1.0.1").0;
+    let head = Wire::default().bytes(2, &attribute("schema")).bytes(2, &attribute("pid"));
+    let read_with = |head: &Wire, nodes: &[Wire]| {
+        let file = file_with(head.clone(), nodes);
+        read_chakra(&[&file], None)
+    };
+    // 3 calls itself, 5 and 6 each other; 9 is nowhere.
+    let nodes = [
+        compute(3, 1).number(4, 3),
+        compute(5, 10).number(4, 6).after(&[3]),
+        compute(6, 100).number(4, 5).number(4, 9).after(&[5]),
+    ];
+    let Read { flows, ignored } = read_with(&head, &nodes).unwrap();
+    assert_eq!(
+        ignored,
+        [
+            "the `ctrl_deps` of 1 rank are ignored, as they form circles: node 3 of rank 0 waits for node 3; PyTorch's \
+          converter writes callers there, and the order of execution into `data_deps`"
+        ]
+    );
+    assert_eq!(Bound::of(&flows, &spine_leaf(1, 2, 1), Reuse::PerMessage).time, Duration::from_us(111));
+    // Callers without a circle count, in other traces a circle of them is an error, and so is one of data.
+    let callers = [compute(5, 10), compute(6, 100).number(4, 5)];
+    assert!(read_with(&head, &callers).unwrap().ignored.is_empty());
+    let error = |head: &Wire, nodes: &[Wire]| read_with(head, nodes).expect_err("a circle").to_string();
+    assert!(error(&Wire::default(), &nodes).contains("wait for each other in a circle"));
+    let data = [compute(5, 10).after(&[6]).number(4, 5), compute(6, 100).after(&[5])];
+    assert!(error(&head, &data).contains("node 5 of rank 0 waits for node"), "{}", error(&head, &data));
 }
 
 #[test]
