@@ -111,6 +111,48 @@ def test_collectives_take_the_time_of_their_closed_forms_on_an_idle_fabric(colle
     assert took >= entry["bound_ps"] / 1e12
 
 
+LOADED = 8 * BYTES * (GPUS + 1) / GPUS / SCALE_UP_RATE
+"""Of NVLS: seconds for the bytes on a GPU's link, all and its own part of them."""
+NVLS = {
+    "within a domain": ("nvls-all-reduce", "ranks = 4", LOADED, 2 * WITHIN),
+    "one chunk": ("nvls-tree-all-reduce", "ranks = 8", LOADED + OWN / RATE, 2 * WITHIN + 2 * ALONG),
+    # The trees between two domains take less time than the loads and stores.
+    "chunks": ("nvls-tree-all-reduce", "ranks = 8\nchunks = 40", LOADED, 2 * WITHIN),
+}
+
+
+@pytest.mark.parametrize("case", NVLS)
+def test_all_reduces_in_switches_take_the_time_of_their_closed_forms_on_an_idle_fabric(case, tmp_path):
+    collective, traffic, busy, delays = NVLS[case]
+    found = summary(text(collective, traffic=traffic), tmp_path / "results")
+    (entry,) = found["collectives"]
+    took = entry["completion_ps"] / 1e12
+    assert took == pytest.approx(busy * WIRE + delays, rel=0.01)
+    assert took >= entry["bound_ps"] / 1e12
+    for link in [("h0", "n0"), ("n0", "h0"), ("h3", "n0"), ("n0", "h3")]:
+        assert sent(found, *link) == pytest.approx(BYTES * (GPUS + 1) / GPUS * WIRE, rel=0.01)
+
+
+def test_between_domains_the_network_bounds_an_all_reduce_in_switches(tmp_path):
+    found = summary(text("nvls-tree-all-reduce", traffic="chunks = 64"), tmp_path / "results")
+    (entry,) = found["collectives"]
+    # Inner ranks of a tree have three neighbours there and one in the other tree, each with half of the own part.
+    part = 2 * BYTES / GPUS
+    assert entry["bound_ps"] / 1e12 == pytest.approx(8 * part / RATE + WITHIN)
+    assert entry["bound_by"] == "h4 sends into the network"
+    assert entry["completion_ps"] < 1.25 * entry["bound_ps"]
+    # Each part stays on its rail.
+    assert all(sent(found, f"h{host}", f"l{host % GPUS}") > part for host in range(4, 8))
+    assert all(sent(found, f"l{leaf}", "s0") == 0 for leaf in range(4))
+
+
+def test_the_two_trees_of_a_double_tree_do_not_wait_for_each_other(tmp_path):
+    (entry,) = summary(text("double-tree-all-reduce", traffic="ranks = 4\nchunks = 16"), tmp_path / "r")["collectives"]
+    # The bound, and four steps of a chunk on the way up and down.
+    expected = 2 * 8 * BYTES * WIRE / SCALE_UP_RATE * (1 + 4 / 32) + 4 * WITHIN
+    assert entry["completion_ps"] / 1e12 == pytest.approx(expected, rel=0.05)
+
+
 def test_packets_in_a_domain_have_a_size_of_their_own(tmp_path):
     large = text("hierarchical-all-reduce").replace('rto = "1 ms"', 'rto = "1 ms"\nscale_up_mtu = 32768')
     found = summary(large, tmp_path / "results")

@@ -3,6 +3,7 @@
 mod double_tree;
 pub(crate) mod experts;
 mod hierarchical;
+mod nvls;
 mod ring;
 
 use weft_units::{Duration, Time, plural, words};
@@ -28,6 +29,10 @@ words! {
         DoubleTreeAllReduce = "double-tree-all-reduce",
         /// Reduce-scatter within scale-up domains, all-reduce between them, all-gather within, around rings.
         HierarchicalAllReduce = "hierarchical-all-reduce",
+        /// Reduced and multicast by the switch of a scale-up domain.
+        NvlsAllReduce = "nvls-all-reduce",
+        /// The same in each scale-up domain, and over two trees between them, in chunks.
+        NvlsTreeAllReduce = "nvls-tree-all-reduce",
         /// Around a ring: N - 1 steps of B / N.
         ReduceScatter = "reduce-scatter",
         /// Around a ring: N - 1 steps of B / N.
@@ -46,7 +51,24 @@ words! {
 impl Algorithm {
     /// Whether it sends its data in chunks.
     pub const fn has_chunks(self) -> bool {
-        matches!(self, Self::TreeAllReduce | Self::DoubleTreeAllReduce | Self::Pipeline | Self::Broadcast)
+        matches!(
+            self,
+            Self::TreeAllReduce
+                | Self::DoubleTreeAllReduce
+                | Self::NvlsTreeAllReduce
+                | Self::Pipeline
+                | Self::Broadcast
+        )
+    }
+
+    /// Whether it treats ranks of a scale-up domain and others differently.
+    pub(crate) const fn is_by_domain(self) -> bool {
+        matches!(self, Self::HierarchicalAllReduce) || self.is_nvls()
+    }
+
+    /// Whether switches of scale-up domains reduce and multicast.
+    const fn is_nvls(self) -> bool {
+        matches!(self, Self::NvlsAllReduce | Self::NvlsTreeAllReduce)
     }
 
     /// The ratio of the bus bandwidth to the bytes at every rank over the time, as nccl-tests prints it (PERFORMANCE.md there);
@@ -58,7 +80,9 @@ impl Algorithm {
             | Self::HalvingDoublingAllReduce
             | Self::TreeAllReduce
             | Self::DoubleTreeAllReduce
-            | Self::HierarchicalAllReduce => Some(2.0 * (ranks - 1.0) / ranks),
+            | Self::HierarchicalAllReduce
+            | Self::NvlsAllReduce
+            | Self::NvlsTreeAllReduce => Some(2.0 * (ranks - 1.0) / ranks),
             Self::AllGather | Self::ReduceScatter | Self::AllToAll => Some((ranks - 1.0) / ranks),
             Self::Broadcast | Self::SendRecv => Some(1.0),
             Self::Pipeline => None,
@@ -94,7 +118,7 @@ pub struct Collective {
     pub relay: Relay,
     /// How the bytes of a message are sent.
     pub protocol: Protocol,
-    /// The ranks of a scale-up domain, which are consecutive; 1 without domains, 0 if not known yet.
+    /// The ranks of a scale-up domain, which are consecutive; 0: not known, or the algorithm does not depend on it.
     pub group: u32,
 }
 
@@ -144,23 +168,41 @@ impl Collective {
         if ranks < 2 {
             return Err(format!("`{name}` has {}; expected at least 2", plural(ranks, "rank")));
         }
+        let group = u64::from(self.group);
+        let groups = ranks / group.max(1);
         let (parts, flows) = match self.algorithm {
             Algorithm::RingAllReduce => (ranks, self.ring_flows(ranks, 2 * (ranks - 1))),
             Algorithm::AllGather | Algorithm::ReduceScatter => (ranks, self.ring_flows(ranks, ranks - 1)),
             Algorithm::AllToAll => (ranks, ranks.saturating_mul(ranks - 1)),
-            // Known once ranks have their hosts.
-            Algorithm::HierarchicalAllReduce if self.group == 0 => (ranks, 0),
-            Algorithm::HierarchicalAllReduce if self.group == 1 => {
+            _ if self.algorithm.is_nvls() && self.protocol != Protocol::Simple => {
+                let protocol = self.protocol.word();
                 return Err(format!(
-                    "`{name}` needs scale-up domains with as many ranks each, next to each other: set `fabric.scale_up` and a \
-                     `placement` that fits, or choose another collective"
+                    "`{name}` has the protocol `{protocol}`; NCCL has it with `simple` only"
                 ));
             }
+            // Known once ranks have their hosts.
+            _ if self.algorithm.is_by_domain() && self.group == 0 => (1, 0),
             Algorithm::HierarchicalAllReduce => {
-                let (group, groups) = (u64::from(self.group), ranks / u64::from(self.group.max(1)));
                 let within = 2 * self.ring_flows(ranks, group.saturating_sub(1));
                 let between = self.ring_flows(ranks, 2 * groups.saturating_sub(1));
                 (ranks, within.saturating_add(between))
+            }
+            Algorithm::NvlsAllReduce if groups > 1 => {
+                return Err(format!(
+                    "`{name}` has ranks in {groups} scale-up domains; expected ranks of one, or `{}`",
+                    Algorithm::NvlsTreeAllReduce.word()
+                ));
+            }
+            Algorithm::NvlsAllReduce => (2 * group, 2 * ranks * (group - 1)),
+            Algorithm::NvlsTreeAllReduce if groups == 1 => {
+                return Err(format!(
+                    "`{name}` has all ranks in one scale-up domain; expected ranks of several, or `{}`",
+                    Algorithm::NvlsAllReduce.word()
+                ));
+            }
+            Algorithm::NvlsTreeAllReduce => {
+                let of_chunk = 2 * ranks * (group - 1) + 4 * group * (groups - 1);
+                ((2 * group).saturating_mul(self.chunks), self.chunks.saturating_mul(of_chunk))
             }
             Algorithm::DoubleTreeAllReduce => (2 * self.chunks, self.chunks.saturating_mul(4 * (ranks - 1))),
             Algorithm::SendRecv => (1, ranks),
@@ -200,6 +242,10 @@ impl Collective {
             }
             Algorithm::HierarchicalAllReduce => {
                 hierarchical::add(self.bytes, self.group, self.rings(&mut program));
+            }
+            Algorithm::NvlsAllReduce => nvls::add(self.bytes, self.compute, &mut program),
+            Algorithm::NvlsTreeAllReduce => {
+                nvls::add_tree(self.bytes, self.group, self.chunks, self.compute, &mut program);
             }
             Algorithm::Broadcast => self.broadcast(&mut program),
             Algorithm::SendRecv => {
@@ -404,6 +450,8 @@ mod tests {
             (Algorithm::HierarchicalAllReduce, 1, 16, whole * (2.0 * 3.0 / 4.0 + 2.0 * 3.0 / 4.0 / 4.0)),
             // Four levels up and four down, each with half of the data.
             (Algorithm::DoubleTreeAllReduce, 1, 16, 4.0 * whole),
+            // Both ways, all data and the own part of it, among hosts that are one domain.
+            (Algorithm::NvlsAllReduce, 1, 4, whole * (1.0 + 1.0 / 4.0)),
             (Algorithm::Broadcast, 10, 5, whole * (10.0 + 3.0) / 10.0),
             (Algorithm::SendRecv, 1, 16, whole),
             (Algorithm::Pipeline, 1, 5, 4.0 * whole),

@@ -259,22 +259,45 @@ impl Places {
         }
     }
 
-    /// The size of the scale-up domains of ranks on these hosts, if all have as many consecutive ranks; else 1.
-    pub fn group_of(&self, hosts: &[HostId]) -> u32 {
-        let size = hosts.iter().take_while(|host| self.share_domain(hosts[0], **host)).count();
-        let fits = |chunk: &[HostId]| {
-            chunk.len() == size && chunk.iter().all(|host| self.share_domain(chunk[0], *host))
-        };
-        let is_apart = hosts.chunks(size.max(1)).map(|chunk| chunk[0]);
-        let mut heads: Vec<u32> =
-            is_apart.filter_map(|host| self.domains.of_host.get(host.index()).copied()).collect();
-        let count = heads.len();
-        heads.sort_unstable();
-        heads.dedup();
-        match size > 0 && heads.len() == count && hosts.chunks(size).all(fits) {
-            true => size as u32,
-            false => 1,
+    /// The number of ranks in each scale-up domain, with ranks on these hosts.
+    ///
+    /// # Errors
+    /// Not all domains have as many ranks, at least two, next to each other.
+    pub(crate) fn ranks_of_domains(&self, hosts: &[HostId]) -> Result<u32, String> {
+        if self.domains.hosts.is_empty() {
+            return Err("the fabric has none; set `fabric.scale_up`".to_owned());
         }
+        let runs: Vec<&[HostId]> = hosts.chunk_by(|a, b| self.share_domain(*a, *b)).collect();
+        let mut known: HashMap<u32, HostId> = HashMap::new();
+        for &head in runs.iter().map(|run| &run[0]) {
+            let domain = self.domains.of_host[head.index()];
+            if domain == NONE {
+                return Err(format!("`{}` is in none; expected `ranks` without it", self.name(head)));
+            }
+            if let Some(other) = known.insert(domain, head) {
+                return Err(format!(
+                    "`{}` and `{}` share one, but ranks between them are in others; expected the ranks of a domain next to each \
+                     other, as with placement = \"rack\"",
+                    self.name(other),
+                    self.name(head)
+                ));
+            }
+        }
+        let size = runs.first().map_or(0, |run| run.len());
+        for run in &runs {
+            let name = self.name(run[0]);
+            if run.len() == 1 {
+                return Err(format!("that of `{name}` has one rank; expected at least 2 in each"));
+            }
+            if run.len() != size {
+                return Err(format!(
+                    "that of `{}` has {size} ranks, that of `{name}` {}; expected as many in each",
+                    self.name(hosts[0]),
+                    run.len()
+                ));
+            }
+        }
+        Ok(size as u32)
     }
 
     /// The number of scale-up domains of these hosts; without any, each host is a server of its own.
@@ -374,6 +397,31 @@ pub(crate) mod tests {
             (rack.name.as_str(), rack.uplinks.bps(), rack.uplinks_up.bps()),
             ("e1", 2e9 as u64, 1e9 as u64)
         );
+    }
+
+    #[test]
+    fn each_domain_has_as_many_ranks_next_to_each_other() {
+        let link = LinkSpec::default();
+        let mut fabric = build::spine_leaf(2, 2, 6, &link, &link).unwrap().edit();
+        fabric.scale_up(4, &link).unwrap();
+        let places = Places::of(&fabric.build().unwrap());
+        let ranks = |hosts: &[u32]| {
+            let hosts: Vec<HostId> = hosts.iter().copied().map(HostId).collect();
+            places.ranks_of_domains(&hosts)
+        };
+        assert_eq!(ranks(&[0, 1, 2, 3, 8, 9, 10, 11]), Ok(4));
+        assert_eq!(ranks(&[5, 4, 2, 3]), Ok(2));
+        for (hosts, message) in [
+            (&[0, 1, 4, 5, 2][..], "`h0` and `h2` share one, but ranks between them are in others"),
+            (&[0, 4, 8], "that of `h0` has one rank; expected at least 2 in each"),
+            (&[0, 1, 4], "that of `h4` has one rank"),
+            (&[0, 1, 2, 4, 5], "that of `h0` has 3 ranks, that of `h4` 2; expected as many in each"),
+        ] {
+            let why = ranks(hosts).unwrap_err();
+            assert!(why.starts_with(message), "{why}");
+        }
+        let without = spine_leaf(2, 2, 2).ranks_of_domains(&[HostId(0), HostId(1)]);
+        assert_eq!(without, Err("the fabric has none; set `fabric.scale_up`".to_owned()));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct Program {
     pub processors: u32,
     /// The parts of some flows, with the flow.
     pub series: Vec<(u32, Series)>,
+    /// Flows from which on messages have connections of their own, apart from those of the flows before.
+    pub parted: Vec<u32>,
     /// The kinds of those that do not compute.
     pub kinds: BTreeMap<u32, Processor>,
     /// Steps at which an interface begins to send, with their flows: each step takes as long as the host's links need
@@ -166,6 +168,7 @@ impl Program {
         let (flows, steps) = (self.flows.len() as u32, self.steps.len() as u32);
         self.processors = self.processors.max(other.processors);
         self.add_series(&other.series, flows);
+        self.parted.extend(other.parted.iter().map(|flow| flow + flows));
         self.flows.append(&mut other.flows);
         self.steps.append(&mut other.steps);
         self.needs.extend(other.needs.iter().map(|need| need.between(|node| node.after(flows, steps))));
@@ -198,6 +201,11 @@ impl Program {
             lane: Lane::Any,
         });
         Node::Flow(self.flows.len() as u32 - 1)
+    }
+
+    /// From now on, flows have connections of their own, apart from those of the flows before.
+    pub(crate) fn part_connections(&mut self) {
+        self.parted.push(self.flows.len() as u32);
     }
 
     /// Adds a step of a rank, which waits for nothing yet; returns it.

@@ -52,6 +52,7 @@ pub(crate) fn relayed(program: &Program, relay: impl Fn(u32, u32) -> Option<u32>
         };
         all.needs.push(Need { waiting, on, ..*need });
     }
+    all.parted = program.parted.iter().map(|flow| parts[*flow as usize].0).collect();
     all
 }
 
@@ -67,12 +68,14 @@ mod tests {
         program.need(along, across, Point::Received, Duration::ZERO);
         let again = program.flow(0, 3, 30);
         program.need(again, across, Point::Acknowledged, Duration::ZERO);
+        program.parted = vec![1, 2];
         let by =
             |src: u32, dst: u32| (src / 2 != dst / 2 && src % 2 != dst % 2).then_some(src / 2 * 2 + dst % 2);
         let all = relayed(&program, by);
         let ends: Vec<(u32, u32, u64)> =
             all.flows.iter().map(|flow| (flow.src.0, flow.dst.0, flow.bytes)).collect();
         assert_eq!(ends, [(0, 1, 10), (1, 3, 10), (3, 1, 20), (0, 1, 30), (1, 3, 30)]);
+        assert_eq!(all.parted, [2, 3]);
         let needs: Vec<_> = all.needs.iter().map(|need| (need.waiting, need.on, need.at)).collect();
         let flow = Node::Flow;
         let expected = [

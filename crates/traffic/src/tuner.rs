@@ -50,6 +50,8 @@ const COLLECTIVES: [(&str, &[Algorithm]); 5] = [
             Algorithm::TreeAllReduce,
             Algorithm::DoubleTreeAllReduce,
             Algorithm::HierarchicalAllReduce,
+            Algorithm::NvlsAllReduce,
+            Algorithm::NvlsTreeAllReduce,
         ],
     ),
     ("allgather", &[Algorithm::AllGather]),
@@ -64,8 +66,8 @@ const ALGORITHMS: [(&str, Option<Algorithm>); 7] = [
     ("tree", Some(Algorithm::DoubleTreeAllReduce)),
     ("collnet_direct", None),
     ("collnet_chain", None),
-    ("nvls", None),
-    ("nvls_tree", None),
+    ("nvls", Some(Algorithm::NvlsAllReduce)),
+    ("nvls_tree", Some(Algorithm::NvlsTreeAllReduce)),
     ("pat", None),
 ];
 
@@ -172,7 +174,7 @@ impl Tuner {
                     rule.line,
                     rule.algorithm,
                     collective.bytes,
-                    if *name == "allreduce" { " or `tree`" } else { "" }
+                    if *name == "allreduce" { ", `tree`, `nvls` or `nvls_tree`" } else { "" }
                 ));
             }
         };
@@ -194,9 +196,11 @@ mod tests {
         \n\
         allreduce,65537,1048576,ring,simple,1,-1,-1,4,-1\n\
         allreduce,1048577,4294967295,ring,ll128,-1,-1,-1\n\
-        allreduce,4294967296,8589934592,nvls,simple,-1,-1,-1\n\
+        allreduce,4294967296,8589934592,collnet_chain,simple,-1,-1,-1\n\
         allgather,0,100,tree,simple,-1,-1,-1\n\
-        reduce,0,4294967295,tree,simple,-1,-1,-1\n";
+        reduce,0,4294967295,tree,simple,-1,-1,-1\n\
+        allreduce,8589934593,17179869184,nvls,simple,4,1,-1\n\
+        allreduce,8589934593,17179869184,nvls_tree,simple,-1,-1,-1\n";
 
     fn choose(algorithm: Algorithm, bytes: u64, ranks: u64, nodes: u64) -> Result<Collective, String> {
         let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 1) };
@@ -214,14 +218,16 @@ mod tests {
         // Neither another number of nodes nor several operations at a time.
         assert_eq!(chosen(65_537, 32, 2), ("halving-doubling-all-reduce", "simple", 3));
         assert_eq!(chosen(2_000_000, 32, 2), ("ring-all-reduce", "ll128", 3));
+        assert_eq!(chosen(1 << 34, 8, 1), ("nvls-all-reduce", "simple", 4));
+        assert_eq!(chosen(1 << 34, 16, 2), ("nvls-tree-all-reduce", "simple", 3));
         let other = choose(Algorithm::AllToAll, 50, 8, 1).unwrap();
         assert_eq!((other.algorithm, other.channels), (Algorithm::AllToAll, 3));
         for (algorithm, bytes, message) in [
             (
                 Algorithm::RingAllReduce,
                 1 << 32,
-                "line 8 of the tuner's table chooses `nvls` for 4294967296 bytes of `allreduce`, which Weft does not have; \
-                 expected `ring` or `tree`",
+                "line 8 of the tuner's table chooses `collnet_chain` for 4294967296 bytes of `allreduce`, which Weft does not \
+                 have; expected `ring`, `tree`, `nvls` or `nvls_tree`",
             ),
             (
                 Algorithm::AllGather,

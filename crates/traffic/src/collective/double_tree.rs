@@ -43,54 +43,100 @@ fn in_second(rank: u32, ranks: u32) -> Around {
 }
 
 /// The flows of a chunk between each rank and its parent.
-struct Chunk {
+pub(super) struct Chunk {
     up: Vec<Option<Node>>,
     down: Vec<Option<Node>>,
 }
 
-/// Adds the flows of a chunk through a tree.
-fn chunk(around: &[Around], bytes: u64, compute: Duration, program: &mut Program) -> Chunk {
-    let flow = |(rank, around): (u32, &Around)| around.parent.map(|parent| program.flow(rank, parent, bytes));
-    let up: Vec<Option<Node>> = (0..).zip(around).map(flow).collect();
-    let flow = |(rank, around): (u32, &Around)| around.parent.map(|parent| program.flow(parent, rank, bytes));
-    let down: Vec<Option<Node>> = (0..).zip(around).map(flow).collect();
-    for (rank, around) in around.iter().enumerate() {
-        let children = || around.children.iter().flatten().map(|child| *child as usize);
-        for got in children().filter_map(|child| up[child]) {
-            match up[rank] {
-                Some(flow) => program.need(flow, got, Point::Received, compute),
-                // The root has all.
-                None => {
-                    for flow in children().filter_map(|child| down[child]) {
-                        program.need(flow, got, Point::Received, compute);
-                    }
-                }
-            }
-        }
-        for (flow, got) in children().filter_map(|child| down[child].zip(down[rank])) {
-            program.need(flow, got, Point::Received, compute);
-        }
-    }
-    Chunk { up, down }
+/// One of the two trees, of some ranks.
+pub(super) struct Tree<'a> {
+    members: &'a [u32],
+    around: Vec<Around>,
+    /// How long a rank computes between receiving data and sending the next data.
+    compute: Duration,
 }
 
-/// Adds an all-reduce of `bytes` in `chunks`: up each tree and down again. Chunks of a rank to another follow each other once
-/// the one before has started: they share a connection, or compete.
-pub(super) fn add(bytes: u64, chunks: u64, compute: Duration, program: &mut Program) {
-    let ranks = program.ranks;
-    for (tree, neighbours) in [in_first, in_second].into_iter().enumerate() {
-        let half = part(bytes, 2, tree as u64);
-        let around: Vec<Around> = (0..ranks).map(|rank| neighbours(rank, ranks)).collect();
-        let mut last: Option<Chunk> = None;
-        for number in 0..chunks {
-            let now = chunk(&around, part(half, chunks, number), compute, program);
-            if let Some(last) = &last {
-                let both = now.up.iter().zip(&last.up).chain(now.down.iter().zip(&last.down));
-                for (now, before) in both.filter_map(|(now, before)| now.zip(*before)) {
-                    program.need(now, before, Point::Started, Duration::ZERO);
+impl<'a> Tree<'a> {
+    /// The tree of number 0 or 1.
+    pub(super) fn new(number: usize, members: &'a [u32], compute: Duration) -> Self {
+        let neighbours = [in_first, in_second][number];
+        let count = members.len() as u32;
+        Self { members, around: (0..count).map(|at| neighbours(at, count)).collect(), compute }
+    }
+
+    /// Adds the flows of a chunk: up and down again. They follow those of the chunk `before` once these have started: they share a
+    /// connection, or compete. What a rank adds to the data is there once its node in `own` has started.
+    pub(super) fn chunk(
+        &self,
+        bytes: u64,
+        before: Option<&Chunk>,
+        own: impl Fn(u32) -> Option<Node>,
+        program: &mut Program,
+    ) -> Chunk {
+        let (members, around) = (self.members, &self.around);
+        let parents = || members.iter().zip(around);
+        let parent = |around: &Around| around.parent.map(|parent| members[parent as usize]);
+        let mut flow = |src: u32, dst: u32| program.flow(src, dst, bytes);
+        let up: Vec<_> = parents().map(|(rank, at)| parent(at).map(|above| flow(*rank, above))).collect();
+        let down: Vec<_> = parents().map(|(rank, at)| parent(at).map(|above| flow(above, *rank))).collect();
+        let chunk = Chunk { up, down };
+        for (at, around) in around.iter().enumerate() {
+            let sends = match chunk.up[at] {
+                Some(flow) => vec![flow],
+                // The root has all.
+                None => of_children(&chunk.down, around).collect(),
+            };
+            for flow in sends {
+                for got in of_children(&chunk.up, around) {
+                    program.need(flow, got, Point::Received, self.compute);
+                }
+                if let Some(own) = own(members[at]) {
+                    program.need(flow, own, Point::Started, Duration::ZERO);
                 }
             }
-            last = Some(now);
+            for flow in of_children(&chunk.down, around) {
+                if let Some(got) = chunk.down[at] {
+                    program.need(flow, got, Point::Received, self.compute);
+                }
+            }
+        }
+        if let Some(before) = before {
+            let both = chunk.up.iter().zip(&before.up).chain(chunk.down.iter().zip(&before.down));
+            for (now, before) in both.filter_map(|(now, before)| now.zip(*before)) {
+                program.need(now, before, Point::Started, Duration::ZERO);
+            }
+        }
+        chunk
+    }
+
+    /// The flows of a chunk with which a member has all of it.
+    pub(super) fn last(&self, chunk: &Chunk, at: usize) -> Vec<Node> {
+        match chunk.down[at] {
+            Some(down) => vec![down],
+            None => of_children(&chunk.up, &self.around[at]).collect(),
+        }
+    }
+}
+
+/// Those of `flows`, by rank, that belong to a rank's children.
+fn of_children(flows: &[Option<Node>], around: &Around) -> impl Iterator<Item = Node> {
+    around.children.into_iter().flatten().filter_map(|child| flows[child as usize])
+}
+
+/// Adds an all-reduce of `bytes` in `chunks`: up each tree and down again. Each tree has connections of its own, as each is a
+/// channel of NCCL: where a rank is above another in one tree and below it in the other, none of their messages waits for the
+/// other tree.
+pub(super) fn add(bytes: u64, chunks: u64, compute: Duration, program: &mut Program) {
+    let members: Vec<u32> = (0..program.ranks).collect();
+    for number in 0..2 {
+        if number > 0 {
+            program.part_connections();
+        }
+        let tree = Tree::new(number, &members, compute);
+        let half = part(bytes, 2, number as u64);
+        let mut last = None;
+        for chunk in 0..chunks {
+            last = Some(tree.chunk(part(half, chunks, chunk), last.as_ref(), |_| None, program));
         }
     }
 }

@@ -218,18 +218,23 @@ impl Making<'_> {
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
         let servers = self.places.servers_of(&hosts);
         let tuned = tuner.map_or(Ok(*collective), |tuner| tuner.choose(collective, count, servers));
-        let collective = &Collective { group: self.places.group_of(&hosts), ..tuned.map_err(refuse)? };
+        let mut collective = tuned.map_err(refuse)?;
+        if collective.algorithm.is_by_domain() {
+            let name = collective.algorithm.word();
+            let group = self.places.ranks_of_domains(&hosts);
+            collective.group =
+                group.map_err(|why| refuse(format!("`{name}` needs scale-up domains: {why}")))?;
+        }
+        let collective = &collective;
         let planned = collective.flows(count).map_err(refuse)?;
         let all = planned.saturating_mul(collective.rounds);
-        if tuner.is_some() {
+        if tuner.is_some() || collective.algorithm.is_by_domain() {
             Waits::room_for_ordered(self.drafts.len() as u64, all).map_err(refuse)?;
         }
         self.room_for(index, all)?;
         let order = experts_order(collective, hosts.len() as u32, streams);
         let mut round = Program { ranks: hosts.len() as u32, ..Program::default() };
         let by = self.places.rails(&hosts);
-        // The ends of the channels' flows.
-        let mut ends = Vec::new();
         for number in 0..collective.channels {
             let channel = collective.channel(number);
             let mut program = channel.round(round.ranks);
@@ -244,10 +249,10 @@ impl Making<'_> {
             }
             program.carry(|bytes| channel.protocol.bytes(bytes));
             round.append(program);
-            ends.push(round.flows.len() as u32);
+            round.part_connections();
         }
         self.room_for(index, collective.rounds.saturating_mul(round.flows.len() as u64))?;
-        let flows = round.flows.len() as u64;
+        let (flows, ends) = (round.flows.len() as u64, std::mem::take(&mut round.parted));
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
         let bound = Bound::of(&round, self.places, collective.reuse);

@@ -118,6 +118,6 @@ impl Kind {
             Self::Barrier => (Algorithm::TreeAllReduce, 1, 1),
             Self::Gather | Self::Scatter => return Ok(None),
         };
-        Ok(Some(Collective { group: 1, ..Collective::new(algorithm, bytes, chunks) }))
+        Ok(Some(Collective::new(algorithm, bytes, chunks)))
     }
 }
