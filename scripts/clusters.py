@@ -10,10 +10,11 @@ KEYS = {
     "rail-only": "servers = 4\ngpus = 4",
     "dual-plane": "leaves = 2\nservers_per_leaf = 2\ngpus = 4\nspines = 2",
     "dual-tor": "spines = 4\nleaves = 4\nhosts_per_leaf = 4\ntors = 2",
+    "dual-tor-rails": "pods = 1\nservers_per_pod = 4\ngpus = 2\nspines = 4\ntors = 2",
     "rack-scale": "racks = 2\ngpus = 16\nrails = 4\nspines = 4",
 }
 """The keys of each example."""
-KINDS = {"dual-tor": "spine-leaf"}
+KINDS = {"dual-tor": "spine-leaf", "dual-tor-rails": "rail-optimised"}
 """The kinds whose examples have other names."""
 REST = """
 [traffic]

@@ -253,7 +253,7 @@ mod tests {
     fn links_into_a_scale_up_domain_count_by_their_own_rate() {
         // Two servers of two hosts on rails of 1 Gbps; 8 Gbps within a server. Network links take 1 us, the others 2 us.
         let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
-        let counts = build::Rails { pods: 1, servers: 2, gpus: 2, rails: 2, planes: 1, spines: 1 };
+        let counts = build::Rails { pods: 1, servers: 2, gpus: 2, rails: 2, tors: 1, planes: 1, spines: 1 };
         let (host, scale_up) = (link(1, 1), link(8, 2));
         let links = build::RailLinks { host: &host, uplink: &host, scale_up: &scale_up };
         let places = Places::of(&build::rails(&counts, links).unwrap());

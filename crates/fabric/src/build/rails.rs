@@ -1,11 +1,12 @@
 //! Rails: servers of several GPUs, each GPU a host with interfaces of its own into the network and into the server's scale-up
 //! domain. GPUs of the same number are connected to the same leaf switches, their rail.
 //!
-//! One formula gives every size. With `P` pods of `S` servers of `G` GPUs on `R` rails in `Q` planes with `N` spines each:
-//! `P S G` hosts, `P R Q` leaves with `S G / R` hosts and `N` uplinks each, `N Q` spines, `P S` scale-up switches.
+//! One formula gives every size. With `P` pods of `S` servers of `G` GPUs on `R` rails of `T` leaves in `Q` planes with `N` spines
+//! each: `P S G` hosts with `Q T` links into the network, `P R Q T` leaves with `S G / R` hosts and `N` uplinks each, `N Q` spines,
+//! `P S` scale-up switches.
 //!
 //! Rail-optimised (Alibaba HPN, SIGCOMM 2024; NVIDIA DGX SuperPOD): `R = G`. Rail-only (Wang et al., Hot Interconnects 2024):
-//! no spines. Dual-plane (HPN): `Q = 2`. Racks such as GB200 NVL72: a server is a rack of `G = 72`, with `R = 4`, the GPUs of a
+//! no spines. Dual-plane (HPN): `Q = 2`. Dual ToR (HPN): `T = 2`. Racks such as GB200 NVL72: a server is a rack of `G = 72`, with `R = 4`, the GPUs of a
 //! tray.
 
 use super::parts::{add_hosts, add_switches, at_least, fits};
@@ -22,7 +23,9 @@ pub struct Rails {
     pub gpus: u32,
     /// Rails of a pod: GPU `g` of a server is on rail `g` modulo this.
     pub rails: u32,
-    /// Separate networks; each GPU has an interface in each.
+    /// Leaves of a rail in each plane: each of its GPUs has a link to every one.
+    pub tors: u32,
+    /// Separate networks; each GPU has interfaces in each.
     pub planes: u32,
     /// Spines of a plane, each connected to all its leaves; 0: rails are not connected.
     pub spines: u32,
@@ -41,19 +44,24 @@ pub struct RailLinks<'a> {
 
 /// Servers of GPUs on rails.
 ///
-/// Nodes: `h0..` (GPU `g` of server `s` is `h(s G + g)`), leaves `l0..` (tier 1; by pod, then plane, then rail), spines `s0..`
-/// (tier 2, by plane), scale-up switches `n0..` (tier 0, by server). Cables: hosts to leaves, in order of host and then plane;
-/// leaves to spines; hosts to scale-up switches.
+/// Nodes: `h0..` (GPU `g` of server `s` is `h(s G + g)`), leaves `l0..` (tier 1; by pod, then plane, then rail, those of a
+/// rail next to each other), spines `s0..` (tier 2, by plane), scale-up switches `n0..` (tier 0, by server). Cables: hosts to
+/// leaves, in order of host, then plane, then leaf; leaves to spines; hosts to scale-up switches.
 ///
 /// # Errors
 /// [`FabricError::TooFew`], [`FabricError::TooMany`], [`FabricError::UnevenRails`], [`FabricError::SeparatePods`], and those of
 /// [`FabricBuilder::connect`].
 pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError> {
-    let Rails { pods, servers, gpus, rails, planes, spines } = *counts;
+    let Rails { pods, servers, gpus, rails, tors, planes, spines } = *counts;
     let of_kind = "fabric of rails";
-    for (what, given) in
-        [("pod", pods), ("server", servers), ("GPU", gpus), ("rail", rails), ("plane", planes)]
-    {
+    for (what, given) in [
+        ("pod", pods),
+        ("server", servers),
+        ("GPU", gpus),
+        ("rail", rails),
+        ("leaf per rail", tors),
+        ("plane", planes),
+    ] {
         at_least(of_kind, what, 1, given)?;
     }
     if !gpus.is_multiple_of(rails) {
@@ -65,31 +73,41 @@ pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError
     let sum =
         |parts: &[&[u32]]| parts.iter().try_fold(0_u64, |sum, factors| sum.checked_add(product(factors)?));
     fits(
-        sum(&[&[pods, servers, gpus], &[pods, rails, planes], &[spines, planes], &[pods, servers]]),
-        sum(&[&[pods, servers, gpus, planes], &[pods, rails, planes, spines], &[pods, servers, gpus]]),
+        sum(&[&[pods, servers, gpus], &[pods, rails, planes, tors], &[spines, planes], &[pods, servers]]),
+        sum(&[
+            &[pods, servers, gpus, planes, tors],
+            &[pods, rails, planes, tors, spines],
+            &[pods, servers, gpus],
+        ]),
     )?;
     if spines == 0 && pods > 1 {
         return Err(FabricError::SeparatePods { pods });
     }
     let several = |count: u32, of: &str| if count > 1 { format!("{count} {of} of ") } else { String::new() };
     let (of_pods, of_planes) = (several(pods, "pods"), several(planes, "planes"));
+    let of_tors = if tors > 1 { format!(" of {tors} leaves") } else { String::new() };
     let mut builder = FabricBuilder::new(format!(
-        "{of_pods}{servers}x{gpus} GPUs on {of_planes}rails {rails}, spines {spines}"
+        "{of_pods}{servers}x{gpus} GPUs on {of_planes}rails {rails}{of_tors}, spines {spines}"
     ));
     let pod_of = |index: u32, each: u32| (pods > 1).then(|| index / each);
     let hosts = add_hosts(&mut builder, pods * servers * gpus, |host| pod_of(host, servers * gpus))?;
-    let leaves =
-        add_switches(&mut builder, 'l', pods * planes * rails, 1, |leaf| pod_of(leaf, planes * rails))?;
+    let of_pod = planes * rails * tors;
+    let leaves = add_switches(&mut builder, 'l', pods * of_pod, 1, |leaf| pod_of(leaf, of_pod))?;
     let spine_switches = add_switches(&mut builder, 's', spines * planes, 2, |_| None)?;
-    let leaf = |pod: u32, plane: u32, rail: u32| leaves[((pod * planes + plane) * rails + rail) as usize];
+    let of_rail = |pod: u32, plane: u32, rail: u32| {
+        let first = ((pod * planes + plane) * rails + rail) * tors;
+        &leaves[first as usize..(first + tors) as usize]
+    };
     for (index, &host) in (0..).zip(&hosts) {
         let (pod, rail) = (index / (servers * gpus), index % gpus % rails);
         for plane in 0..planes {
-            builder.connect(host, leaf(pod, plane, rail), links.host)?;
+            for &leaf in of_rail(pod, plane, rail) {
+                builder.connect(host, leaf, links.host)?;
+            }
         }
     }
     for (index, &leaf) in (0..).zip(&leaves) {
-        let plane = index / rails % planes;
+        let plane = index / (rails * tors) % planes;
         let of_plane = (plane * spines) as usize..((plane + 1) * spines) as usize;
         for &spine in &spine_switches[of_plane] {
             builder.connect(leaf, spine, links.uplink)?;
@@ -113,7 +131,7 @@ mod tests {
         rails(&counts, RailLinks { host: &link, uplink: &link, scale_up: &scale_up })
     }
 
-    const OPTIMISED: Rails = Rails { pods: 2, servers: 4, gpus: 8, rails: 8, planes: 1, spines: 4 };
+    const OPTIMISED: Rails = Rails { pods: 2, servers: 4, gpus: 8, rails: 8, tors: 1, planes: 1, spines: 4 };
 
     #[test]
     fn sizes_follow_from_one_formula() {
@@ -121,13 +139,16 @@ mod tests {
             OPTIMISED,
             Rails { pods: 1, spines: 0, ..OPTIMISED },
             Rails { planes: 2, rails: 1, ..OPTIMISED },
-            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, planes: 1, spines: 6 },
+            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 1, planes: 1, spines: 6 },
+            Rails { tors: 2, ..OPTIMISED },
+            Rails { tors: 3, planes: 2, rails: 4, ..OPTIMISED },
+            Rails { tors: 2, pods: 1, spines: 0, ..OPTIMISED },
         ] {
-            let Rails { pods, servers, gpus, rails, planes, spines } = counts;
+            let Rails { pods, servers, gpus, rails, tors, planes, spines } = counts;
             let fabric = built(counts).unwrap();
-            let (hosts, leaves) = (pods * servers * gpus, pods * rails * planes);
+            let (hosts, leaves) = (pods * servers * gpus, pods * rails * planes * tors);
             let switches = leaves + spines * planes + pods * servers;
-            let cables = hosts * planes + leaves * spines + hosts;
+            let cables = hosts * planes * tors + leaves * spines + hosts;
             assert_eq!(
                 (fabric.host_count(), fabric.switch_count(), fabric.cable_count()),
                 (hosts as usize, switches as usize, cables as usize),
@@ -151,6 +172,26 @@ mod tests {
         let domain = fabric.find("n1").unwrap();
         assert_eq!(paths.next_hops(domain, HostId(10)), [PortId(2)]);
         assert!(paths.next_hops(domain, HostId(0)).is_empty());
+    }
+
+    #[test]
+    fn with_dual_tors_each_gpu_is_connected_to_both_leaves_of_its_rail_in_each_plane() {
+        let counts = Rails { tors: 2, planes: 2, servers: 2, gpus: 4, rails: 4, ..OPTIMISED };
+        let fabric = built(counts).unwrap();
+        assert_eq!(fabric.name(), "2 pods of 2x4 GPUs on 2 planes of rails 4 of 2 leaves, spines 4");
+        // A pod has four rails of two leaves in each plane; h8 is the first GPU of the second pod.
+        for (host, leaves) in
+            [("h0", [0, 1, 8, 9]), ("h3", [6, 7, 14, 15]), ("h4", [0, 1, 8, 9]), ("h8", [16, 17, 24, 25])]
+        {
+            let links = fabric.ports(fabric.find(host).unwrap()).iter();
+            let names: Vec<_> = links.map(|&link| fabric.node(fabric.link(link).to).name.clone()).collect();
+            assert_eq!(names[..4], leaves.map(|leaf| format!("l{leaf}")), "{host}");
+            assert!(names.len() == 5 && names[4].starts_with('n'), "{host}: {names:?}");
+        }
+        for (leaf, spine, is_joined) in [("l1", "s0", true), ("l8", "s0", false), ("l9", "s4", true)] {
+            let [leaf, spine] = [leaf, spine].map(|name| fabric.find(name).unwrap());
+            assert_eq!(fabric.link_between(leaf, spine).is_some(), is_joined);
+        }
     }
 
     #[test]
@@ -184,7 +225,11 @@ mod tests {
         ] {
             assert_eq!(built(counts).unwrap_err().to_string(), message);
         }
-        assert!(matches!(built(Rails { gpus: 0, ..OPTIMISED }), Err(FabricError::TooFew { .. })));
+        for counts in [Rails { gpus: 0, ..OPTIMISED }, Rails { tors: 0, ..OPTIMISED }] {
+            assert!(matches!(built(counts), Err(FabricError::TooFew { given: 0, .. })));
+        }
+        let ports = built(Rails { tors: 70_000, ..OPTIMISED });
+        assert!(matches!(ports, Err(FabricError::TooMany { .. } | FabricError::TooManyPorts { .. })));
         let many = Rails { pods: u32::MAX, servers: u32::MAX, ..OPTIMISED };
         assert!(matches!(built(many), Err(FabricError::TooMany { .. })));
     }

@@ -297,10 +297,10 @@ impl FabricSettings {
             let uplink = uplink(of_leaf, counts.spines)?;
             build::rails(&counts, RailLinks { host: &host, uplink: &uplink, scale_up: &self.scale_up_link })
         };
+        let tors = self.tors.map_or(1, |at| at.value);
         match (shape, counts.as_slice()) {
             ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
             ("spine-leaf", &[spines, leaves, hosts]) => {
-                let tors = self.tors.map_or(1, |at| at.value);
                 build::spine_leaf_with_tors(spines, leaves, hosts, tors, &host, &uplink(hosts, spines)?)
             }
             ("three-layer", &[pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor]) => {
@@ -314,16 +314,16 @@ impl FabricSettings {
             }
             ("rail-optimised", &[pods, servers, gpus, spines]) => {
                 let (rails, planes) = (self.rails.map_or(gpus, |at| at.value), self.planes);
-                rails_of(Rails { pods, servers, gpus, rails, planes, spines })
+                rails_of(Rails { pods, servers, gpus, rails, tors, planes, spines })
             }
             ("rail-only", &[servers, gpus]) => {
-                rails_of(Rails { pods: 1, servers, gpus, rails: gpus, planes: self.planes, spines: 0 })
+                rails_of(Rails { pods: 1, servers, gpus, rails: gpus, tors, planes: self.planes, spines: 0 })
             }
             ("dual-plane", &[leaves, servers, gpus, spines]) => {
-                rails_of(Rails { pods: leaves, servers, gpus, rails: 1, planes: 2, spines })
+                rails_of(Rails { pods: leaves, servers, gpus, rails: 1, tors, planes: 2, spines })
             }
             ("rack-scale", &[racks, gpus, rails, spines]) => {
-                rails_of(Rails { pods: 1, servers: racks, gpus, rails, planes: 1, spines })
+                rails_of(Rails { pods: 1, servers: racks, gpus, rails, tors, planes: 1, spines })
             }
             ("ring", &[switches, hosts]) => build::ring(switches, hosts, &host, &trunk),
             (_, counts) => {
@@ -335,8 +335,8 @@ impl FabricSettings {
 
     /// Converts a builder's error into a problem at the key that caused it.
     fn blame(&self, counts: &[At<u32>], error: &FabricError) -> Problem {
-        let of_count =
-            |given: u64| counts.iter().find(|count| u64::from(count.value) == given).map(|at| at.span);
+        let all = || counts.iter().chain(&self.tors).chain(&self.rails);
+        let of_count = |given: u64| all().find(|count| u64::from(count.value) == given).map(|at| at.span);
         let rates = [self.rate, self.host_rate, self.fabric_rate];
         let span = match error {
             FabricError::OddPorts { k } => of_count(u64::from(*k)),
@@ -346,7 +346,7 @@ impl FabricSettings {
             FabricError::UnevenTors { .. } => self.tors.map(|at| at.span),
             FabricError::TooFew { given, .. } => of_count(u64::from(*given)),
             FabricError::TooMany { .. } | FabricError::TooManyPorts { .. } => {
-                counts.iter().max_by_key(|count| count.value).map(|count| count.span)
+                all().max_by_key(|count| count.value).map(|count| count.span)
             }
             FabricError::Oversubscription(_) => self.oversubscription.map(|at| at.span),
             FabricError::Rate { rate, .. } => {

@@ -110,6 +110,7 @@ pub(crate) const SHAPES: &[Shape] = &[
                 "",
                 "rails of a pod: GPU g is on rail g modulo this (default: `gpus`)",
             ),
+            TORS_OF_RAIL,
             PLANES,
             FABRIC_RATE,
             OVERSUBSCRIPTION,
@@ -119,7 +120,7 @@ pub(crate) const SHAPES: &[Shape] = &[
         name: "rail-only",
         doc: "servers of GPUs; GPUs of the same number share a leaf, and leaves are not connected",
         counts: &[count("servers", "servers"), GPUS],
-        extra: &[PLANES],
+        extra: &[TORS_OF_RAIL, PLANES],
     },
     Shape {
         name: "dual-plane",
@@ -146,6 +147,12 @@ pub(crate) const SHAPES: &[Shape] = &[
 ];
 
 const GPUS: Key = count("gpus", "GPUs per server or rack, each a host; more than one form a scale-up domain");
+const TORS_OF_RAIL: Key = key(
+    "tors",
+    Kind::Count(1),
+    "1",
+    "leaves of a rail, with a link from each of its GPUs to each (dual ToR: 2)",
+);
 const PLANES: Key =
     key("planes", Kind::Count(1), "1", "separate networks; each GPU has an interface in each");
 

@@ -37,6 +37,35 @@ reaction = "1 ms"
 queue = "1 MB"
 "#;
 
+/// Servers of two GPUs on rails of two leaves each, which two spines connect; h0 and h2 are on the same rail,
+/// h3 is on the other one.
+const RAILS: &str = r#"
+[fabric]
+kind = "rail-optimised"
+pods = 1
+servers_per_pod = 2
+gpus = 2
+spines = 2
+tors = 2
+rate = "1 Gbps"
+delay = "1 us"
+reaction = "1 ms"
+queue = "1 MB"
+"#;
+
+/// The same without spines.
+const RAIL_ONLY: &str = r#"
+[fabric]
+kind = "rail-only"
+servers = 2
+gpus = 2
+tors = 2
+rate = "1 Gbps"
+delay = "1 us"
+reaction = "1 ms"
+queue = "1 MB"
+"#;
+
 const PROTOCOLS: [&str; 4] = ["tcp", "udp", "roce", "uec"];
 
 /// A scenario with this rule.
@@ -155,8 +184,11 @@ fn rails_are_the_channel_of_a_collective_and_the_number_of_other_sources() {
 
 #[test]
 fn the_least_loaded_interfaces_have_the_fewest_open_flows() {
-    for (fabric, dst, links) in [(DUAL_TOR, "h2", ["l2-h2", "l3-h2"]), (DUAL_PLANE, "h4", ["l2-h4", "l3-h4"])]
-    {
+    for (fabric, dst, links) in [
+        (DUAL_TOR, "h2", ["l2-h2", "l3-h2"]),
+        (DUAL_PLANE, "h4", ["l2-h4", "l3-h4"]),
+        (RAILS, "h2", ["l0-h2", "l1-h2"]),
+    ] {
         for protocol in PROTOCOLS {
             let of = |flows: &str| Ran::of(&scenario(fabric, protocol, "least-loaded", flows));
             let both = of(&two([dst, dst], ["", ""]));
@@ -212,12 +244,16 @@ fn flows_of_an_interface_that_is_down_share_another_one() {
 
 #[test]
 fn flows_leave_an_interface_that_fails_and_come_back() {
-    // The link at the source, the link at the destination, the leaf of a plane at either end.
+    // The link at the source, the link at the destination, the leaf of a plane at either end, a leaf of a rail.
     let cases = [
         (DUAL_TOR, "h2", "h0-l0", ["h0-l0", "h0-l1"]),
         (DUAL_TOR, "h2", "h2-l2", ["l2-h2", "l3-h2"]),
         (DUAL_PLANE, "h4", "l0", ["h0-l0", "h0-l1"]),
         (DUAL_PLANE, "h4", "l2", ["h0-l0", "h0-l1"]),
+        (RAILS, "h3", "h0-l0", ["h0-l0", "h0-l1"]),
+        (RAILS, "h3", "h3-l2", ["l2-h3", "l3-h3"]),
+        (RAIL_ONLY, "h2", "l0", ["h0-l0", "h0-l1"]),
+        (RAIL_ONLY, "h2", "h2-l0", ["h0-l0", "h0-l1"]),
     ];
     for protocol in ["tcp", "roce", "uec"] {
         for (fabric, dst, failed, [own, other]) in cases {
