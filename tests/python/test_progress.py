@@ -157,6 +157,25 @@ def test_the_events_of_a_sweep_add_up(tmp_path):
         before = hops.keys() - {again.name}
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_long_check_of_a_scenario_is_announced(weft, tiny, monkeypatch, capfd, tmp_path, command):
+    monkeypatch.setattr(live, "PATIENCE", 0.0)
+    said, checked = "", Scenario.check
+
+    def announced() -> bool:
+        nonlocal said
+        said += capfd.readouterr().err
+        return "Checking all points of the sweep ...\n" in said
+
+    def check(scenario):
+        """Takes until the announcement is there, which another process makes."""
+        until("the announcement", announced)
+        return checked(scenario)
+
+    monkeypatch.setattr(Scenario, "check", check)
+    assert weft(command, tiny, *(["-o", tmp_path / "out"] if command == "run" else [])).exit_code == 0
+
+
 def test_what_takes_long_is_announced_even_while_the_engine_lets_no_other_thread_run(weft, tiny, monkeypatch, capfd):
     text = "tiny.toml: counting paths and cuts; a large fabric takes a while\n"
     monkeypatch.setattr(live, "PATIENCE", 1e6)

@@ -35,20 +35,26 @@ impl Connections {
         let mut this = Self { last: vec![0; flows.len()], next: vec![0; flows.len()] };
         for mut ids in groups {
             ids.sort_unstable();
-            // The first and the latest message so far, by source and destination.
-            let mut ends = HashMap::new();
+            // The first and the latest message so far, by the number of the connection; that by source and destination.
+            let (mut numbers, mut ends) = (HashMap::new(), Vec::new());
             for &id in &ids {
                 let Flow { src, dst, .. } = flows[id as usize];
-                let (first, latest) = *ends.entry((src, dst)).or_insert((id, id));
+                let number = *numbers.entry((src, dst)).or_insert_with(|| {
+                    ends.push((id, id));
+                    ends.len() - 1
+                });
+                let (first, latest) = ends[number];
                 let Flow { sport, dport, .. } = flows[first as usize];
                 (flows[id as usize].sport, flows[id as usize].dport) = (sport, dport);
                 this.next[latest as usize] = id;
                 this.next[id as usize] = first;
-                ends.insert((src, dst), (first, id));
+                // Until the last message is known, the number of the connection.
+                this.last[id as usize] = number as u32;
+                ends[number].1 = id;
             }
             for id in ids {
-                let Flow { src, dst, .. } = flows[id as usize];
-                this.last[id as usize] = ends[&(src, dst)].1 + 1;
+                let last = &mut this.last[id as usize];
+                *last = ends[*last as usize].1 + 1;
             }
         }
         this

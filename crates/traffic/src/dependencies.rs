@@ -130,7 +130,7 @@ impl Dependencies {
     ///
     /// # Panics
     /// If a need names a flow or step that does not exist.
-    pub fn new(flows: usize, steps: Vec<Step>, mut list: Vec<Need>) -> Self {
+    pub fn new(flows: usize, steps: Vec<Step>, list: Vec<Need>) -> Self {
         let has_works = steps.iter().any(|step| step.work().is_some());
         let flows = flows as u32;
         if list.is_empty() && !has_works {
@@ -142,7 +142,6 @@ impl Dependencies {
         };
         let count = flows as usize + steps.len();
         let (mut first, mut needs) = (vec![0; count + 1], vec![0; count]);
-        list.sort_unstable_by_key(|need| (number(need.on), number(need.waiting), need.at, need.delay));
         for need in &list {
             first[number(need.on) as usize + 1] += 1;
             needs[number(need.waiting) as usize] += 1;
@@ -150,9 +149,19 @@ impl Dependencies {
         for at in 0..count {
             first[at + 1] += first[at];
         }
-        let edge = |need: &Need| Edge { to: number(need.waiting), at: need.at, delay: need.delay };
-        let (edges, kinds) = (list.iter().map(edge).collect(), BTreeMap::new());
-        Self { flows, steps, edges, first, needs, kinds }
+        // Each need in the place of its node, since comparing all of them takes seconds for millions.
+        let none = Edge { to: 0, at: Point::Started, delay: Duration::ZERO };
+        let (mut edges, mut next) = (vec![none; list.len()], first.clone());
+        for Need { waiting, on, at, delay } in list {
+            let slot = &mut next[number(on) as usize];
+            edges[*slot as usize] = Edge { to: number(waiting), at, delay };
+            *slot += 1;
+        }
+        for node in first.windows(2) {
+            edges[node[0] as usize..node[1] as usize]
+                .sort_unstable_by_key(|edge| (edge.to, edge.at, edge.delay));
+        }
+        Self { flows, steps, edges, first, needs, kinds: BTreeMap::new() }
     }
 
     /// The same, with the kinds of the processors that do not compute.
@@ -295,6 +304,9 @@ mod tests {
         assert_eq!((table.nodes(), table.len(), table.waiting(), table.host(3, &[])), (4, 3, 1, HostId(3)));
         assert!(table.awaits(0, Point::Acknowledged) && !table.awaits(0, Point::Received));
         assert_eq!([0, 1, 2].map(|edge| table.source(edge)), [0, 1, 3]);
+        let many = [5, 2, 4].map(|flow| need(Node::Flow(flow), Node::Flow(0), Point::Received));
+        let table = Dependencies::new(6, vec![], many.to_vec());
+        assert_eq!(table.from(0).map(|edge| table.edge(edge).to).collect::<Vec<_>>(), [2, 4, 5], "in order");
         let none = Dependencies::new(3, vec![], vec![]);
         assert!(none.is_empty() && none.from(2).is_empty() && none.needs(2) == 0 && none.is_flow(2));
     }

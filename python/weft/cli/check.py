@@ -20,7 +20,8 @@ def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = N
     """
     plugin.load(plugins)
     plan = read(scenario, "check").with_sets(sets or [])
-    points, warnings = plan.check()
+    with announced("Checking all points of the sweep ..."):
+        points, warnings = plan.check()
     warn_of(warnings, points)
     shell.out.print(f"{scenario}: {plural(len(points), 'run')}", markup=False)
     for label, number in Counter(point.label for point in points).items():

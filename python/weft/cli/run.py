@@ -116,7 +116,8 @@ def run(
     refuse_file(folder)
     again = shell.repeated("run", scenario, options)
     try:
-        points, warnings = plan.check()
+        with announced("Checking all points of the sweep ...") if not quiet else nullcontext():
+            points, warnings = plan.check()
         with announced("Estimating the cost of the runs ...") if not quiet else nullcontext():
             expected = estimate(plan, seeds=numbers, jobs=jobs, done=(_finished(folder) or (0, 0))[0])
     except KeyboardInterrupt:
