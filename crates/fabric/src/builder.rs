@@ -7,7 +7,7 @@ use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::bounds::{MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
 use crate::connectivity::disconnected_hosts;
-use crate::fabric::{split_pair, unknown_node};
+use crate::fabric::{names, split_pair, unknown_node};
 use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, Overhead, PfcSpec, Role, Shape};
 
 /// Maximum pairs of a switch and a switch with hosts, the size of a next-hop table.
@@ -153,7 +153,7 @@ impl FabricBuilder {
 
     /// The nodes of a text such as `e0-a1`; see [`Fabric::pair_named`].
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
-        split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
+        split_pair(text, |name| self.node_named(name), |other| names(&self.nodes, &self.links, other))
     }
 
     /// Connects `a` and `b` by a symmetric cable. Two nodes may have several cables.

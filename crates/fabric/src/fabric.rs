@@ -207,7 +207,7 @@ impl Fabric {
     /// # Errors
     /// [`FabricError::UnknownNode`] if one end is not a node, [`FabricError::BadPair`] if no split or several make sense.
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
-        split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
+        split_pair(text, |name| self.node_named(name), |other| names(&self.nodes, &self.links, other))
     }
 
     /// The link of a text such as `e0-a1`, in the direction of the text.
@@ -235,35 +235,48 @@ pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
     FabricError::UnknownNode { name: name.to_owned(), nearest }
 }
 
-/// The results of `find` for the two names of a text with a `-` between them; `names` are all valid names.
-pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
+/// The names of the nodes that have a link to `other`; of all nodes if it is `None`.
+pub(crate) fn names<'a>(nodes: &'a [Node], links: &[Link], other: Option<NodeId>) -> Vec<&'a str> {
+    match other {
+        None => nodes.iter().map(|node| node.name.as_str()).collect(),
+        Some(other) => {
+            let linked = links.iter().filter(|link| link.from == other);
+            linked.map(|link| nodes[link.to.index()].name.as_str()).collect()
+        }
+    }
+}
+
+/// The results of `find` for the two names of a text with a `-` between them; `names` are all valid names, or those
+/// that are valid beside a certain other one.
+pub(crate) fn split_pair<'a, T>(
     text: &str,
     find: impl Fn(&str) -> Option<T>,
-    names: impl FnOnce() -> N,
+    names: impl Fn(Option<T>) -> Vec<&'a str>,
 ) -> Result<(T, T), FabricError> {
     let splits = || text.match_indices('-').map(|(at, _)| (text[..at].trim(), text[at + 1..].trim()));
     let mut readings = splits().filter_map(|(a, b)| Some((find(a)?, find(b)?)));
     match (readings.next(), readings.next()) {
         (Some(pair), None) => return Ok(pair),
         (None, _) => {
-            if let Some(name) = wrong_end(splits, |name| find(name).is_some()) {
-                let nearest = nearest(name, names()).map(str::to_owned);
+            if let Some((name, other)) = wrong_end(splits, |name| find(name).is_some()) {
+                let beside = find(other).and_then(|other| nearest(name, names(Some(other))));
+                let nearest = beside.or_else(|| nearest(name, names(None))).map(str::to_owned);
                 return Err(FabricError::UnknownNode { name: name.to_owned(), nearest });
             }
         }
         _ => {}
     }
     let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
-    let nearest = wrong.and_then(|part| nearest(part, names())).map(str::to_owned);
+    let nearest = wrong.and_then(|part| nearest(part, names(None))).map(str::to_owned);
     Err(FabricError::BadPair { text: text.to_owned(), nearest })
 }
 
-/// The end of a link that is not a node, if only one reading of the text makes sense: the only one, or the only one
-/// with a node at the other end.
+/// The end of a link that is not a node, and the other end, if only one reading of the text makes sense: the only one,
+/// or the only one with a node at the other end.
 fn wrong_end<'t, S: Iterator<Item = (&'t str, &'t str)>>(
     splits: impl Fn() -> S,
     is_node: impl Fn(&str) -> bool,
-) -> Option<&'t str> {
+) -> Option<(&'t str, &'t str)> {
     let complete = || splits().filter(|(a, b)| !a.is_empty() && !b.is_empty());
     let mut halves = complete().filter(|(a, b)| is_node(a) || is_node(b));
     let (a, b) = match (halves.next(), halves.next()) {
@@ -271,5 +284,5 @@ fn wrong_end<'t, S: Iterator<Item = (&'t str, &'t str)>>(
         (None, _) if complete().count() == 1 => complete().next()?,
         _ => return None,
     };
-    Some(if is_node(a) { b } else { a })
+    Some(if is_node(a) { (b, a) } else { (a, b) })
 }

@@ -1,7 +1,9 @@
 //! The nearest valid name to a wrong one, for error messages.
 
+use std::cmp::Reverse;
+
 /// The candidate nearest to `name`, if near enough to be the intended one: one typo, plus one per three
-/// letters. Ignores case and `-` versus `_`.
+/// letters. Ignores case and `-` versus `_`. Of several, the one that begins most like `name`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);
@@ -10,8 +12,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (strsim::osa_distance(&name, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, candidate)| (*distance, Reverse(alike(&name, &plain(candidate)))))
         .map(|(_, candidate)| candidate)
+}
+
+/// The number of letters with which both begin.
+fn alike(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
 /// The candidate that `name` misspells by one letter, or by two if it is long. Ignores case and `-` versus `_`.
@@ -40,6 +47,7 @@ mod tests {
         ] {
             assert_eq!(nearest(name, ["load", "truncate", "scale_to_mean", "k"]), found, "{name}");
         }
+        assert_eq!(nearest("s9", ["l0", "h9", "s0", "s1"]), Some("s0"), "both differ by one letter");
     }
 
     #[test]

@@ -145,7 +145,8 @@ fn link(
         LinkEnds::Two([from, to]) => (from, to),
         LinkEnds::Text(text) => {
             let find = |name: &str| names.get(name).map(|name| (*name).to_owned());
-            split_pair(&text, find, || names.iter().copied()).map_err(|error| (byte, error.into()))?
+            split_pair(&text, find, |_| names.iter().copied().collect())
+                .map_err(|error| (byte, error.into()))?
         }
     };
     let forth = LinkAttributes {
