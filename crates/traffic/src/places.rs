@@ -13,8 +13,8 @@ pub struct Rack {
     pub name: String,
     /// Its hosts, in ascending order.
     pub hosts: Vec<HostId>,
-    /// The sum of the rates of its links to other switches, upwards, including failed ones. A load is a
-    /// fraction of this, so that a failure does not change the traffic.
+    /// The sum of the rates of its links to other switches, upwards, including failed ones, and of those of its hosts'
+    /// further switches. A load is a fraction of this, so that a failure does not change the traffic.
     pub uplinks: Rate,
     /// The sum without failed links: the rack's actual uplink capacity.
     pub uplinks_up: Rate,
@@ -88,7 +88,8 @@ impl Domains {
 
 impl Places {
     /// The hosts of `fabric`. A rack is the switch that a host is attached to (by its first link if it has
-    /// several), its uplinks are that switch's links to other switches.
+    /// several), its uplinks are that switch's links to other switches, and those of further switches that its hosts
+    /// are attached to. The uplinks of each switch belong to one rack, the first one with such a host.
     pub fn of(fabric: &Fabric) -> Self {
         let is_outside = |link: &&Link| !fabric.node(link.to).is_scale_up();
         let outgoing = |node| fabric.ports(node).iter().map(|&link| fabric.link(link)).filter(is_outside);
@@ -105,8 +106,20 @@ impl Places {
                 members.entry(switch).or_default().push(host);
             }
         }
+        let mut is_counted = vec![false; fabric.nodes().len()];
+        members.keys().for_each(|switch| is_counted[switch.index()] = true);
         let racks = members.into_iter().map(|(switch, hosts)| {
-            let up = || outgoing(switch).filter(|link| !fabric.node(link.to).is_host());
+            let mut switches = vec![switch];
+            for host in &hosts {
+                let attached = outgoing(fabric.host_node(*host)).map(|link| link.to);
+                switches.extend(attached.filter(|node| {
+                    !fabric.node(*node).is_host() && !std::mem::replace(&mut is_counted[node.index()], true)
+                }));
+            }
+            let up = || {
+                let all = switches.iter().flat_map(|switch| outgoing(*switch));
+                all.filter(|link| !fabric.node(link.to).is_host())
+            };
             Rack {
                 name: fabric.node(switch).name.clone(),
                 hosts,
@@ -422,6 +435,24 @@ pub(crate) mod tests {
         }
         let without = spine_leaf(2, 2, 2).ranks_of_domains(&[HostId(0), HostId(1)]);
         assert_eq!(without, Err("the fabric has none; set `fabric.scale_up`".to_owned()));
+    }
+
+    #[test]
+    fn the_uplinks_of_all_leaves_of_a_host_count_once() {
+        let link = LinkSpec::new(Rate::from_gbps(1), weft_units::Duration::from_us(1));
+        // Two spines; each of the four leaves has an uplink to both.
+        let dual = build::spine_leaf_with_tors(2, 4, 3, 2, &link, &link).unwrap();
+        let places = Places::of(&dual);
+        assert_eq!((places.len(), places.racks().len()), (6, 2));
+        assert_eq!((places.uplink_capacity(), places.host_capacity()), (8e9, 12e9));
+        let mut builder = dual.edit();
+        builder.fail("l1", "s0").unwrap();
+        let racks: Vec<(u64, u64)> = Places::of(&builder.build().unwrap())
+            .racks()
+            .iter()
+            .map(|rack| (rack.uplinks.bps() / 1_000_000_000, rack.uplinks_up.bps() / 1_000_000_000))
+            .collect();
+        assert_eq!(racks, [(4, 3), (4, 4)]);
     }
 
     #[test]
