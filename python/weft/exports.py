@@ -35,6 +35,12 @@ def export(results: Results, run: Run, form: str) -> str:
     return _fct(flows, node_numbers(summary["nodes"])) if form == "fct" else _flowmonitor(flows, summary)
 
 
+def without_ideal(results: Results, run: Run) -> int:
+    """The number of finished flows that the `fct` file leaves out, since they have no ideal completion time."""
+    flows = results.only([run.id]).flows(measured=False)
+    return flows.filter(pl.col("fct_ps").is_not_null() & pl.col("ideal_fct_ps").is_null()).height
+
+
 def are_positions(nodes: Sequence[Mapping[str, Any]]) -> bool:
     """Whether no numbers follow from the names of the hosts, so that `node_numbers` are positions."""
     return not any(all(_number(host, prefix) for host in _hosts(nodes)) for prefix in _PREFIXES)

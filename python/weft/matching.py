@@ -22,7 +22,10 @@ _WAIT = re.compile(r"\bafter_(received|acknowledged)\b")
 
 @dataclass(frozen=True)
 class Match:
-    """A pair with the values that are compared, and the number of flows of which they are."""
+    """A pair with the values that are compared, and the number of flows of which they are.
+
+    Runs of `unlike_flows` have no values of finished flows here.
+    """
 
     own: Record
     baseline: Record
@@ -64,6 +67,30 @@ def _identities(results: Runs) -> dict[str, Hashable]:
     return found
 
 
+def unlike_flows(results: Runs) -> Callable[[Pair], bool]:
+    """Whether the collectives of both runs send the same data as different flows.
+
+    On connections that stay open, all that a rank sends around a ring is one flow, else each message is one: then flows
+    of the two runs are different things, and neither their completion times nor their throughputs can be compared.
+    """
+    heads, runs = results.heads(), {run.id: run for run in results.finished}
+
+    def form(ident: str) -> tuple[Hashable, Hashable] | None:
+        head = heads[ident]
+        if not head.get("collectives"):
+            return None
+        settings = (repr(value) for key, value in sorted(runs[ident].overrides.items()) if key.startswith("traffic"))
+        return (runs[ident].seed, *settings), tuple(group["flows"] for group in head["traffic"]["groups"])
+
+    forms = {ident: form(ident) for ident in runs}
+
+    def differ(pair: Pair) -> bool:
+        own, other = (forms[record["run"]] for record in pair)
+        return own is not None and other is not None and own[0] == other[0] and own[1] != other[1]
+
+    return differ
+
+
 def matched(results: Runs, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:
     """Each pair of records with the values that are compared."""
     from .shared_flows import SIDES, over_shared
@@ -77,9 +104,13 @@ def matched(results: Runs, pairs: Mapping[Group, Sequence[Pair]], *, by_class: b
         and (own["finished"] < own["flows"] or other["finished"] < other["flows"])
     }
     shared = over_shared(results, sorted(wanted), by_class=by_class)
+    are_unlike = unlike_flows(results)
+    none = {metric.key: None for metric in OF_FINISHED}
 
     def match(own: Record, other: Record) -> Match:
         runs = own["run"], other["run"]
+        if are_unlike((own, other)):
+            return Match(own | none, other | none, 0)
         if runs not in wanted:
             return Match(own, other, own["finished"])
         values = shared.get((runs, own.get("class")), {})

@@ -17,7 +17,7 @@ from .errors import ResultsError
 from .grouped_runs import GroupedRuns
 from .grouping import group_keys
 from .matched_differences import differences, shared
-from .matching import Group, Match, Pair, Record, matched, same_flows_of
+from .matching import Group, Match, Pair, Record, matched, same_flows_of, unlike_flows
 from .metrics import METRICS
 from .runs import Runs
 from .statistics import estimate
@@ -59,6 +59,8 @@ def summarise(
         reference = grouped.with_scheme(group, str(baseline))
         if group != reference:
             pairs[group] = grouped.pairs(group, reference)
+    are_unlike = unlike_flows(results) if pairs else lambda pair: False
+    unlike = [grouped.named(group)["scheme"] for group, listed in pairs.items() if any(map(are_unlike, listed))]
     matches = {} if baseline is None else matched(results, pairs, by_class="class" in keys)
     rows = [
         replace(
@@ -79,6 +81,7 @@ def summarise(
         same_flows=found is None and same_flows_of(results),
         family=max((corrected(family) for family in families.values()), default=0),
         without_flows=_without_flows(results, {record["run"] for record in grouped.records}),
+        unlike=tuple(dict.fromkeys(unlike)),
     )
 
 

@@ -18,4 +18,4 @@ def note(summary: Summary) -> str:
         note += " Runs without flows of the group do not count."
     if any(row.differences for row in summary.rows):
         note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}."
-    return " ".join([note, *summary.signs()])
+    return " ".join([note, *summary.signs(), *summary.without_differences()])

@@ -65,6 +65,8 @@ class Summary:
     """Differences at a point for whose number their p-values are adjusted; the largest of all points."""
     without_flows: list[str]
     """The finished points without any measured flow."""
+    unlike: tuple[str, ...] = ()
+    """The schemes whose collectives send the baseline's data as other flows (`weft.matching.unlike_flows`)."""
 
     @property
     def metrics(self) -> list[Metric]:
@@ -121,6 +123,7 @@ class Summary:
         if not self.rows:
             return [NO_FLOWS]
         found = [f"{line}. There is no mean and no difference from these runs." for line in self.unsteady()]
+        found += self.without_differences()
         counting = [row for row in self.rows if row.mark is None]
         if self.baseline is None or not counting:
             return found
@@ -135,6 +138,17 @@ class Summary:
                 f"No scheme has a run of the same seed as {self.baseline} at one point: give all the same seeds."
             )
         return found
+
+    def without_differences(self) -> list[str]:
+        """Why completion times and the like are not compared, a sentence; empty if they are."""
+        if not self.unlike:
+            return []
+        return [
+            f"Not compared with {self.baseline}: completion times, slowdowns and throughputs of flows under"
+            f" {', '.join(self.unlike)}, whose collectives consist of other flows: on connections that stay open, all"
+            " that a rank sends around a ring is one flow, else each message is one. Compare the times of collectives,"
+            ' or set connections = "persistent" in [traffic] for all.'
+        ]
 
     def frame(self) -> pl.DataFrame:
         """The summary as a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
@@ -171,6 +185,7 @@ class Summary:
             "baseline": self.baseline,
             "same_flows": self.same_flows,
             "several_runs": self.several_runs,
+            "unlike": list(self.unlike),
             "without_flows": self.without_flows,
             "rows": [
                 {

@@ -94,6 +94,27 @@ def test_seeds_that_change_nothing_have_no_intervals(weft, protocols):
     assert "95 % interval: " not in page
 
 
+def test_messages_and_rings_in_parts_are_not_compared_as_flows(weft, tmp_path):
+    ring = '[[traffic]]\ncollective = "ring-all-reduce"\nbytes = "400 kB"\n'
+    text = ALL_REDUCE[: ALL_REDUCE.index("[[traffic]]")] + ring + ALL_REDUCE[ALL_REDUCE.index("[scheme]") :]
+    text = text.replace('"scheme.name" = ["ecmp", "spray"]', '"transport.protocol" = ["tcp", "roce"]')
+    text = text.replace("seeds = 2", "seeds = 1")
+    Scenario.from_text(text).run(tmp_path / "own", jobs=1)
+    done = weft("summary", tmp_path / "own", "--baseline", "protocol=tcp")
+    said = "Not compared with ecmp protocol=tcp: completion times, slowdowns and throughputs of flows under ecmp"
+    assert said in " ".join(done.stdout.split())
+    rows = Results(tmp_path / "own").summary(baseline="protocol=tcp").filter(scheme="ecmp protocol=roce")
+    assert rows["mean_fct_s"][0] > 0 and rows["compared"].to_list() == [0.0]
+    assert rows["mean_fct_s_diff"].to_list() == rows["mean_throughput_bps_diff"].to_list() == [None]
+    assert rows["drops_diff"].to_list() == [0.0], "counts of runs are compared"
+    # Messages on connections of their own are the same flows under both.
+    same = text.replace('bytes = "400 kB"', 'bytes = "400 kB"\nconnections = "per-message"')
+    Scenario.from_text(same).run(tmp_path / "same", jobs=1)
+    assert said not in " ".join(weft("summary", tmp_path / "same", "--baseline", "protocol=tcp").stdout.split())
+    both = Results(tmp_path / "same").summary(baseline="protocol=tcp").filter(scheme="ecmp protocol=roce")
+    assert both["compared"][0] > 0 and both["mean_fct_s_diff"][0] is not None
+
+
 def test_every_round_has_its_completion_time_and_its_ratio_to_the_bound(directory):
     run = Results(directory).finished[0]
     summary = json.loads((run.path / "summary.json").read_text())

@@ -74,6 +74,34 @@ def test_the_command_says_that_numbers_of_hosts_are_positions(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("connections", "said"),
+    [
+        ("persistent", "4 finished flows have no ideal time, which a line needs, and no line: all that a rank sends"),
+        ("per-message", ""),
+    ],
+)
+def test_the_command_says_that_rings_in_parts_have_no_line(tmp_path, connections, said):
+    text = f"""
+    [fabric]
+    kind = "spine-leaf"
+    leaves = 2
+    spines = 2
+    hosts_per_leaf = 2
+    [traffic]
+    collective = "ring-all-reduce"
+    bytes = "40 kB"
+    connections = "{connections}"
+    [scheme]
+    name = "ecmp"
+    """
+    Scenario.from_text(text, "ring.toml", tmp_path).run(tmp_path / "out")
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "out"), "--format", "fct"])
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == (0 if said else 4 * 6)
+    assert said in done.stderr and ("no ideal time" in done.stderr) == bool(said)
+
+
+@pytest.mark.parametrize(
     ("hosts", "switches", "numbers"),
     [
         (["h0", "h1"], ["s0"], [0, 1]),

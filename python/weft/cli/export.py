@@ -84,7 +84,7 @@ def _write_frr(scenario: Path, out: Path | None, run: str | None, sets: list[str
 
 
 def _write_flows(directory: Path, form: ExportFormat, out: Path | None, run: str | None) -> None:
-    from ..exports import are_positions
+    from ..exports import are_positions, without_ideal
     from ..exports import export as text_of
     from ..files import write_text
     from ..perfetto import trace
@@ -101,8 +101,16 @@ def _write_flows(directory: Path, form: ExportFormat, out: Path | None, run: str
         raise shell.fail(f"{directory} has {len(ids)} runs", f"name one: --run {ids[0]}")
     with reading(shell.err) as results.watch:
         text = trace(results, chosen[0]) if form is ExportFormat.perfetto else text_of(results, chosen[0], form.value)
-    if not text:
-        shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
+    left_out = without_ideal(results, chosen[0]) if form is ExportFormat.fct else 0
+    if left_out:
+        have = "flow has" if left_out == 1 else "flows have"
+        shell.warn(
+            f"{left_out} finished {have} no ideal time, which a line needs, and no line: all that a rank sends around a"
+            ' ring is one flow in parts. Set connections = "per-message" in [traffic] to get a flow for each message,'
+            " or use --format flowmonitor or perfetto"
+        )
+    elif not text:
+        shell.warn(f"no flow of run `{chosen[0].id}` finished: the list is empty")
     if text and form is ExportFormat.fct and are_positions(chosen[0].summary()["nodes"]):
         shell.warn("hosts are numbered by their position among all nodes, because not all are called `h` and a number")
     if out is None:
