@@ -43,6 +43,7 @@ impl Bound {
         let (busiest, by) = busiest(program, places);
         let nearest = program.flows.iter().map(|flow| places.delay(flow.src, flow.dst)).min();
         let (time, busiest) = (chain.at.saturating_since(first), busiest + nearest.unwrap_or(Duration::ZERO));
+        let time = if chain.at == Time::MAX { Duration::MAX } else { time };
         if busiest > time {
             return Self { time: busiest, by };
         }
@@ -51,6 +52,11 @@ impl Bound {
             flows => format!("a chain of {}", plural(flows, "message")),
         };
         Self { time, by }
+    }
+
+    /// Whether it is a time, and not only the longest one.
+    pub(crate) const fn is_finite(&self) -> bool {
+        self.time.ps() < Duration::MAX.ps()
     }
 }
 

@@ -71,6 +71,11 @@ impl Algorithm {
         matches!(self, Self::NvlsAllReduce | Self::NvlsTreeAllReduce)
     }
 
+    /// Whether ranks send data in a round after they have received some.
+    pub const fn passes_on(self) -> bool {
+        !matches!(self, Self::AllToAll | Self::SendRecv)
+    }
+
     /// The ratio of the bus bandwidth to the bytes at every rank over the time, as nccl-tests prints it (PERFORMANCE.md there);
     /// `None` for algorithms that it does not have.
     pub fn bus_factor(self, ranks: u32) -> Option<f64> {

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use weft_units::plural;
+
 use crate::flow::MAX_FLOWS;
 use crate::pairs::PairsError;
 
@@ -76,6 +78,32 @@ pub enum TrafficError {
         /// The problem.
         why: String,
     },
+    /// So many hosts are left to others that fewer than two ranks have one.
+    #[error("`skip` is {skip}, and the fabric has {}", plural(*hosts, "host"))]
+    Skip {
+        /// The group.
+        group: usize,
+        /// The number of hosts to skip.
+        skip: u64,
+        /// The number of all hosts.
+        hosts: u64,
+    },
+    /// Ranks that cannot compute more slowly.
+    #[error("{why}")]
+    Stragglers {
+        /// The group.
+        group: usize,
+        /// The problem.
+        why: String,
+    },
+    /// Flows and computations that take too long for a time.
+    #[error(
+        "this takes more than 213 days, the longest time of a run; expected shorter computations or less data"
+    )]
+    TooLong {
+        /// The group.
+        group: usize,
+    },
     /// Flows that wait for each other.
     #[error("flows wait for each other in a circle: {circle}")]
     Circle {
@@ -114,6 +142,9 @@ impl TrafficError {
             | Self::AtOnce { group, .. }
             | Self::TooMany { group, .. }
             | Self::Ranks { group, .. }
+            | Self::Skip { group, .. }
+            | Self::Stragglers { group, .. }
+            | Self::TooLong { group }
             | Self::Circle { group, .. }
             | Self::Listed { group, .. } => Some(*group),
             Self::SamePorts { .. } | Self::TooManyClasses => None,

@@ -83,6 +83,34 @@ pub enum Intensity {
     FlowsPerSecond(f64),
 }
 
+impl Flows {
+    /// The hosts of their ranks, if they have ranks.
+    pub(crate) const fn ranks(&self) -> Option<&Ranks> {
+        match self {
+            Self::Ordered(_, ranks) => ranks.as_ref(),
+            Self::Collective(_, ranks, _) | Self::Training(_, ranks) | Self::Inference(_, ranks) => {
+                Some(ranks)
+            }
+            Self::Drawn(_) | Self::Listed(_) => None,
+        }
+    }
+
+    /// Why no rank of theirs computes, and how one would.
+    pub(crate) fn without_computation(&self) -> String {
+        match self {
+            Self::Collective(collective, ..) if collective.compute > Duration::ZERO => format!(
+                "in one round of `{}`, no rank sends data after it has received some, so none computes before it \
+                 sends: set `repeats` to 2 or more",
+                collective.algorithm
+            ),
+            Self::Collective(..) => {
+                "the ranks compute nothing, so none can be slow: set `compute`".to_owned()
+            }
+            _ => "the ranks compute nothing, so none can be slow: remove `stragglers`".to_owned(),
+        }
+    }
+}
+
 impl Group {
     /// Whether some of its flows are classified by size.
     pub(crate) fn names_by_size(&self) -> bool {

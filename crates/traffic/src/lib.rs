@@ -78,5 +78,5 @@ pub use relay::Relay;
 pub use sizes::{CdfPoint, Sizes, SizesError};
 pub use stragglers::Stragglers;
 pub use traffic::{Arriving, GroupSummary, Traffic};
-pub use tuner::{Tuner, TunerError, read_tuner};
+pub use tuner::{Choice, Tuner, TunerError, read_tuner};
 pub use workload::{Attention, Grid, Inference, Lengths, Model, Named, Precision, Training};

@@ -40,6 +40,14 @@ impl Ranks {
         }
     }
 
+    /// The number of hosts to skip, if it leaves fewer than two of so many.
+    pub(crate) const fn skips_too_many(&self, hosts: u64) -> Option<u64> {
+        match self {
+            Self::Placed(.., skip) if *skip > 0 && hosts.saturating_sub(*skip) < 2 => Some(*skip),
+            _ => None,
+        }
+    }
+
     /// The host of each of `count` ranks.
     ///
     /// # Errors

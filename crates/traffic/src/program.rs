@@ -236,6 +236,12 @@ impl Program {
         Node::Step(self.steps.len() as u32 - 1)
     }
 
+    /// Lets all flows and steps start later by this time.
+    pub fn put_off(&mut self, by: Duration) {
+        self.flows.iter_mut().for_each(|flow| flow.start += by);
+        self.steps.iter_mut().for_each(|step| step.start += by);
+    }
+
     /// Sets how long interfaces are busy with each flow, once the ranks are on their hosts.
     pub fn pace(&mut self, places: &Places) {
         for (step, flow) in std::mem::take(&mut self.sends) {

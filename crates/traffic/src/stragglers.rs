@@ -25,8 +25,13 @@ impl Stragglers {
     /// of what starts at them.
     ///
     /// # Errors
-    /// More stragglers than ranks, or ranks that compute nothing.
-    pub(crate) fn slow(&self, program: &mut Program, rng: &mut impl RngCore) -> Result<(), String> {
+    /// More stragglers than ranks, or ranks that compute nothing, for the reason `idle`.
+    pub(crate) fn slow(
+        &self,
+        program: &mut Program,
+        rng: &mut impl RngCore,
+        idle: impl FnOnce() -> String,
+    ) -> Result<(), String> {
         if self.count == 0 {
             return Ok(());
         }
@@ -66,7 +71,7 @@ impl Stragglers {
         }
         match computes {
             true => Ok(()),
-            false => Err("the ranks compute nothing, so none can be slow: set `compute`".to_owned()),
+            false => Err(idle()),
         }
     }
 }
@@ -88,7 +93,7 @@ mod tests {
             let slow = |count, seed| {
                 let mut program = even.clone();
                 let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-                Stragglers { count, factor: 2.5 }.slow(&mut program, &mut rng).map(|()| program)
+                Stragglers { count, factor: 2.5 }.slow(&mut program, &mut rng, String::new).map(|()| program)
             };
             let program = slow(2, 1).unwrap();
             let delays = program.needs.iter().map(|need| need.delay);
@@ -104,7 +109,7 @@ mod tests {
         }
         let mut idle = Collective::new(Algorithm::RingAllReduce, 1_000, 1).round(4);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let why = Stragglers { count: 1, factor: 2.0 }.slow(&mut idle, &mut rng).unwrap_err();
-        assert!(why.contains("compute"), "{why}");
+        let why = Stragglers { count: 1, factor: 2.0 }.slow(&mut idle, &mut rng, || "idle".into());
+        assert_eq!(why, Err("idle".into()));
     }
 }

@@ -10,6 +10,7 @@ use crate::load_of::LoadOf;
 use crate::offer::Offer;
 use crate::parts::Parts;
 use crate::places::Places;
+use crate::tuner::Choice;
 
 /// The realised flows of one group.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,6 +84,8 @@ pub struct Traffic {
     pub over_time: Arriving,
     /// One entry per group, in order.
     pub groups: Vec<GroupSummary>,
+    /// The choices of tuners' tables, with the index of the group.
+    pub choices: Vec<(usize, Choice)>,
     /// Notes on the result: a group that was cut short, sizes far from their mean.
     pub notes: Vec<String>,
 }

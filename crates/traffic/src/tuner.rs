@@ -25,6 +25,15 @@ pub struct Tuner {
     rules: Vec<Rule>,
 }
 
+/// The choice of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The collective.
+    pub collective: Collective,
+    /// The line of the table that applies; `None` if none does, and the collective is as it was.
+    pub line: Option<usize>,
+}
+
 /// A line of the table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Rule {
@@ -151,9 +160,10 @@ impl Tuner {
     ///
     /// # Errors
     /// The rule has an algorithm that Weft does not have.
-    pub fn choose(&self, collective: &Collective, ranks: u64, nodes: u64) -> Result<Collective, String> {
+    pub fn choose(&self, collective: &Collective, ranks: u64, nodes: u64) -> Result<Choice, String> {
+        let as_it_is = Choice { collective: *collective, line: None };
         let of = COLLECTIVES.iter().find(|(_, own)| own.contains(&collective.algorithm));
-        let Some((name, _)) = of else { return Ok(*collective) };
+        let Some((name, _)) = of else { return Ok(as_it_is) };
         let fits = |rule: &&Rule| {
             let (least, most) = rule.bytes;
             rule.collective == *name
@@ -162,7 +172,7 @@ impl Tuner {
                 && rule.nodes.is_none_or(|count| count == nodes)
                 && rule.fits_here
         };
-        let Some(rule) = self.rules.iter().find(fits) else { return Ok(*collective) };
+        let Some(rule) = self.rules.iter().find(fits) else { return Ok(as_it_is) };
         let known = ALGORITHMS.iter().find(|(name, _)| *name == rule.algorithm).and_then(|(_, own)| *own);
         // The trees of NCCL are for all-reduces; other collectives have a ring.
         let algorithm = match known.filter(|of| *name == "allreduce" || *of == Algorithm::RingAllReduce) {
@@ -180,7 +190,8 @@ impl Tuner {
         };
         let chunks = if algorithm.has_chunks() { collective.chunks } else { 1 };
         let channels = rule.channels.unwrap_or(collective.channels);
-        Ok(Collective { algorithm, chunks, channels, protocol: rule.protocol, ..*collective })
+        let collective = Collective { algorithm, chunks, channels, protocol: rule.protocol, ..*collective };
+        Ok(Choice { collective, line: Some(rule.line) })
     }
 }
 
@@ -204,7 +215,8 @@ mod tests {
 
     fn choose(algorithm: Algorithm, bytes: u64, ranks: u64, nodes: u64) -> Result<Collective, String> {
         let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 1) };
-        read_tuner(TABLE.as_bytes()).unwrap().choose(&collective, ranks, nodes)
+        let choice = read_tuner(TABLE.as_bytes()).unwrap().choose(&collective, ranks, nodes);
+        choice.map(|choice| choice.collective)
     }
 
     #[test]
@@ -280,7 +292,7 @@ mod tests {
             if let Ok(tuner) = read_tuner(&text) {
                 let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
                 if let Ok(chosen) = tuner.choose(&collective, 8, 1) {
-                    prop_assert!((1..=Collective::MOST_CHANNELS).contains(&chosen.channels));
+                    prop_assert!((1..=Collective::MOST_CHANNELS).contains(&chosen.collective.channels));
                 }
             }
         }

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::collective::Collective;
+use crate::connections::Reuse;
 use crate::dependencies::{Dependencies, MAX_ORDERED, Need, Node, Step, StepKind};
 use crate::error::TrafficError;
 use crate::group::{Flows, Group};
 use crate::jobs::{Job, Jobs};
 use crate::parts::{Parts, Series};
+use crate::placement::Ranks;
 use crate::places::Places;
 use crate::processor::Processor;
 use crate::program::Program;
@@ -36,38 +39,54 @@ impl Waits {
     /// Checks the number of flows of the groups' programs, before any is made: millions take seconds.
     pub(crate) fn room_for_flows(groups: &[Group], places: &Places) -> Result<(), TrafficError> {
         let mut flows = 0_u64;
+        let hosts = places.len() as u64;
         for (index, group) in groups.iter().enumerate() {
             let refuse = |why| TrafficError::Ranks { group: index, why };
+            if let Some(skip) = group.flows.ranks().and_then(|ranks| ranks.skips_too_many(hosts)) {
+                return Err(TrafficError::Skip { group: index, skip, hosts });
+            }
             let more = match &group.flows {
                 Flows::Ordered(program, _) => program.flows.len() as u64,
                 // Known once the table has chosen.
                 Flows::Collective(_, _, Some(_)) => 0,
                 Flows::Collective(collective, ranks, None) => {
-                    let round = collective.flows(ranks.count(places.len() as u64)).map_err(refuse)?;
+                    let round = collective.flows(ranks.count(hosts)).map_err(refuse)?;
                     round.saturating_mul(collective.rounds)
                 }
                 Flows::Training(training, ranks) => {
-                    training.check_ranks(ranks.count(places.len() as u64)).map_err(refuse)?;
+                    training.check_ranks(ranks.count(hosts)).map_err(refuse)?;
                     training.flows().map_err(refuse)?.saturating_mul(training.steps)
                 }
                 Flows::Inference(inference, ranks) => {
-                    inference.check_ranks(ranks.count(places.len() as u64)).map_err(refuse)?;
+                    inference.check_ranks(ranks.count(hosts)).map_err(refuse)?;
                     inference.expected_flows()
                 }
                 Flows::Listed(_) | Flows::Drawn(_) => 0,
             };
+            let before = flows;
             flows = flows.saturating_add(more);
             if flows > MAX_ORDERED {
-                return Err(refuse(too_many(flows)));
+                let fewer =
+                    |collective: &Collective, ranks: &Ranks| fewer(before, collective, ranks.count(hosts));
+                let advice = match &group.flows {
+                    Flows::Collective(collective, ranks, _) => fewer(collective, ranks),
+                    _ => "",
+                };
+                return Err(refuse(too_many(flows, advice)));
             }
         }
         Ok(())
     }
 
-    /// Checks that there is room for this many flows more of a collective that a table has chosen.
-    pub(crate) fn room_for_ordered(before: u64, more: u64) -> Result<(), String> {
+    /// Checks that there is room for this many flows more of a collective of so many ranks, which a table has chosen.
+    pub(crate) fn room_for_ordered(
+        before: u64,
+        more: u64,
+        collective: &Collective,
+        ranks: u64,
+    ) -> Result<(), String> {
         match before.saturating_add(more) {
-            flows if flows > MAX_ORDERED => Err(too_many(flows)),
+            flows if flows > MAX_ORDERED => Err(too_many(flows, fewer(before, collective, ranks))),
             _ => Ok(()),
         }
     }
@@ -138,9 +157,22 @@ impl Waits {
     }
 }
 
-/// The error of so many flows of programs.
-fn too_many(flows: u64) -> String {
+/// The error of so many flows of programs, with advice.
+fn too_many(flows: u64, advice: &str) -> String {
     format!(
-        "collectives, training, inference and traces between ranks have {flows} flows; a run can have at most {MAX_ORDERED} of them"
+        "collectives, training, inference and traces between ranks have {flows} flows; a run can have at most \
+         {MAX_ORDERED} of them{advice}"
     )
+}
+
+/// How a collective of so many ranks would have few enough flows after so many others.
+fn fewer(before: u64, collective: &Collective, ranks: u64) -> &'static str {
+    let open = Collective { reuse: Reuse::Persistent, ..*collective };
+    let flows = open.flows(ranks).map_or(u64::MAX, |round| round.saturating_mul(open.rounds));
+    match before.saturating_add(flows) > MAX_ORDERED {
+        false => {
+            ": set connections = \"persistent\", under which all that a rank sends around a ring is one flow"
+        }
+        true => ": choose fewer ranks, channels, chunks or repeats",
+    }
 }

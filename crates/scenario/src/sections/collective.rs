@@ -117,11 +117,6 @@ impl RankSettings {
         Some(Self::Placed(count, placement, skip.value))
     }
 
-    /// Whether there is any such key.
-    pub(crate) fn is_given(&self) -> bool {
-        !matches!(self, Self::Placed(None, Placement::Rack, 0))
-    }
-
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Ranks> {
         match self {
             Self::Placed(count, placement, skip) => Some(Ranks::Placed(*count, *placement, *skip)),

@@ -5,9 +5,9 @@ use weft_traffic::trace::{
     read_htsim, read_parquet, read_simai,
 };
 use weft_traffic::{Flows, ListedFlow, Program};
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
-use super::collective::RankSettings;
+use super::collective::{RANK_KEYS, RankSettings};
 use super::{Resolver, find_host};
 use crate::bundle::{RANK, unpack};
 use crate::change::{Cables, Change, Event};
@@ -33,13 +33,18 @@ pub(crate) struct TraceSettings {
     path: At<String>,
     communicators: Option<At<String>>,
     ranks: RankSettings,
+    /// The given keys of ranks.
+    rank_keys: Vec<At<&'static str>>,
+    /// The time from the start of the run to that of the trace.
+    start: Duration,
 }
 
 /// The flows of a trace between ranks, the parts of the file that Weft ignores, and its failures.
 type Ordered = (Read<Program>, Vec<Failure>);
 
 impl TraceSettings {
-    pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
+    /// The trace of a group; `start` is the group's.
+    pub(crate) fn decode(section: &Section<'_>, start: Duration) -> Option<Self> {
         let (path, communicators) = (section.get::<String>("trace")?, section.get::<String>("communicators"));
         if let Some(key) = communicators.as_ref().filter(|_| !is_chakra(&path.value)) {
             let message = "`communicators` is for traces of Chakra";
@@ -53,7 +58,11 @@ impl TraceSettings {
             section.problem(path.span, message, "expected `{rank}` in the name, such as \"llama.{rank}.et\"");
             return None;
         }
-        Some(Self { path, communicators, ranks: RankSettings::decode(section)? })
+        let given = RANK_KEYS
+            .iter()
+            .filter_map(|key| section.node(key.name).map(|node| At { value: key.name, span: node.span }));
+        let rank_keys = given.collect();
+        Some(Self { path, communicators, ranks: RankSettings::decode(section)?, rank_keys, start })
     }
 
     /// The files that it names.
@@ -91,7 +100,7 @@ fn is_chakra(name: &str) -> bool {
 }
 
 fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, Beside)> {
-    let TraceSettings { path, ranks, .. } = trace;
+    let TraceSettings { path, ranks, start, .. } = trace;
     let name = path.value.to_ascii_lowercase();
     let find = |name: &str| find_host(resolver.fabric, name);
     let problem = |message: String, label: String| {
@@ -122,7 +131,7 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
         _ => None,
     };
     if let Some(read) = ordered {
-        let (Read { flows: program, ignored }, failures) = read.map_err(refuse).ok()?;
+        let (Read { flows: mut program, ignored }, failures) = read.map_err(refuse).ok()?;
         let events = failures.iter().map(|failure| {
             event(failure, resolver)
                 .map_err(|why| {
@@ -136,11 +145,16 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
             empty();
             return None;
         }
+        program.put_off(*start);
         let beside = Beside { events, warnings: warnings(ignored) };
         return Some((Flows::Ordered(program, Some(ranks.resolve(resolver)?)), beside));
     }
-    if let Some(key) = ranks.is_given().then_some("`ranks` and `placement` are for ranks") {
-        problem(format!("the flows of `{}` are between hosts", path.value), format!("{key}: remove them"));
+    for key in &trace.rank_keys {
+        let message =
+            format!("`{}` is for ranks, and the flows of `{}` are between hosts", key.value, path.value);
+        resolver.problems.add(Problem::at(key.span, message).label("remove it"));
+    }
+    if !trace.rank_keys.is_empty() {
         return None;
     }
     let read: ReadListed = match ending {
@@ -148,11 +162,12 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
         Some("parquet") => |bytes, find| read_parquet(bytes, find).map(complete),
         _ => read_conweave,
     };
-    let Read { flows, ignored } = read(&bytes, &find).map_err(refuse).ok()?;
+    let Read { mut flows, ignored } = read(&bytes, &find).map_err(refuse).ok()?;
     if flows.is_empty() {
         empty();
         return None;
     }
+    flows.iter_mut().for_each(|flow| flow.start += *start);
     Some((Flows::Listed(flows), Beside { events: Vec::new(), warnings: warnings(ignored) }))
 }
 

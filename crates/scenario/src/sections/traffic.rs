@@ -78,6 +78,12 @@ pub(crate) struct GroupSettings {
     flows_span: Option<Span>,
     ranks_span: Option<Span>,
     connections_span: Option<Span>,
+    skip_span: Option<Span>,
+    stragglers_span: Option<Span>,
+    factor_span: Option<Span>,
+    compute_span: Option<Span>,
+    /// Those of its keys that the table of a tuner overrides.
+    of_tuner: Vec<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,14 +115,25 @@ impl GroupSettings {
             section.problem(node.span, message, "expected `trace` as well, such as \"llama.{rank}.et\"");
         }
         for entry in idle.filter(|entry| !given.contains(&entry.key.as_str())) {
-            let message = format!("`{}` has no effect without `collective`", entry.key);
-            let example = "expected `collective` as well, such as \"ring-all-reduce\"";
-            section.problem(entry.span, message, example);
+            let key = entry.key.as_str();
+            let with = match key {
+                "connections" => "`collective`, `training` or `inference`",
+                _ if has(RANK_KEYS, key) => {
+                    "`collective`, `training`, `inference` or a `trace` between ranks"
+                }
+                _ => "`collective`",
+            };
+            let message = format!("`{key}` has no effect without {with}");
+            let label = match source {
+                "" => "expected `collective` as well, such as \"ring-all-reduce\"".to_owned(),
+                _ => format!("remove it: all flows of {} come from `{source}`", section.title()),
+            };
+            section.problem(entry.span, message, label);
         }
         if !source.is_empty() {
             let is_start = |name: &str| match source {
                 "collective" => matches!(name, "start" | "jitter"),
-                "training" | "inference" => name == "start",
+                "training" | "inference" | "trace" => name == "start",
                 _ => false,
             };
             let entries = section.table.0.iter().filter(|entry| {
@@ -125,11 +142,13 @@ impl GroupSettings {
             });
             for entry in entries {
                 let message = format!("`{}` cannot be combined with `{source}`", entry.key);
-                section.problem(
-                    entry.span,
-                    message,
-                    format!("remove it: all flows of {} come from `{source}`", section.title()),
-                );
+                let label = match (source, entry.key.as_str()) {
+                    ("flow_list", "start") => {
+                        "remove it: each flow of `flow_list` has its own `start`".to_owned()
+                    }
+                    _ => format!("remove it: all flows of {} come from `{source}`", section.title()),
+                };
+                section.problem(entry.span, message, label);
             }
         }
         let (dscp, elephant_ports, lane) = (dscp(section), elephant_ports(section), lane(section));
@@ -154,7 +173,10 @@ impl GroupSettings {
                 let start = section.value(DRAWN_KEYS, "start")?;
                 Source::Inference(Box::new(InferenceSettings::decode(section, start)?))
             }
-            Some(_) => Source::Trace(TraceSettings::decode(section)?),
+            Some(_) => {
+                let start = section.value(DRAWN_KEYS, "start")?;
+                Source::Trace(TraceSettings::decode(section, start)?)
+            }
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
         };
         let class = section.get::<String>("class");
@@ -179,6 +201,14 @@ impl GroupSettings {
                 .or(span("training"))
                 .or(span("inference")),
             connections_span: span("connections"),
+            skip_span: span("skip"),
+            stragglers_span: span("stragglers"),
+            factor_span: span("straggler_factor"),
+            compute_span: span("compute"),
+            of_tuner: ["protocol", "channels", "chunks"]
+                .into_iter()
+                .filter(|key| span(key).is_some())
+                .collect(),
         })
     }
 
@@ -211,6 +241,24 @@ impl GroupSettings {
             (Source::Collective(collective, ..), None) => Some(collective),
             _ => None,
         }
+    }
+
+    /// The collective.
+    pub(crate) const fn collective(&self) -> Option<&Collective> {
+        match &self.source {
+            Source::Collective(collective, ..) => Some(collective),
+            _ => None,
+        }
+    }
+
+    /// Whether it has a factor of stragglers, and no stragglers.
+    pub(crate) const fn has_idle_factor(&self) -> bool {
+        self.factor_span.is_some() && self.stragglers.count == 0
+    }
+
+    /// Those of its keys that the table of a tuner overrides.
+    pub(crate) fn of_tuner(&self) -> &[&'static str] {
+        &self.of_tuner
     }
 
     /// The files with its flows or their sizes.
@@ -269,6 +317,9 @@ impl GroupSettings {
                 }
             },
             TrafficError::Ranks { .. } => self.ranks_span,
+            TrafficError::Skip { .. } => self.skip_span,
+            TrafficError::Stragglers { .. } => self.stragglers_span,
+            TrafficError::TooLong { .. } => self.compute_span.or(self.ranks_span),
             TrafficError::Circle { .. } => match &self.source {
                 Source::Trace(trace) => Some(trace.span()),
                 _ => None,
@@ -280,6 +331,10 @@ impl GroupSettings {
         let problem = Problem::at(span.unwrap_or(self.span), error.to_string());
         match error {
             TrafficError::Unbounded { .. } => problem.label("expected `load`, `flows_per_second` or `flows`"),
+            TrafficError::Skip { hosts, .. } => problem.label(match hosts.saturating_sub(2) {
+                0 => "remove it: at least 2 ranks need a host each".to_owned(),
+                most => format!("expected at most {most}: at least 2 ranks need a host each"),
+            }),
             _ => problem,
         }
     }

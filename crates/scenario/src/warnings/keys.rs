@@ -1,5 +1,6 @@
 //! Warnings of keys that another key leaves without effect.
 
+use weft_fabric::Fabric;
 use weft_units::ParamValue;
 
 use crate::settings::Settings;
@@ -28,6 +29,16 @@ fn unhashed(settings: &Settings) -> Option<String> {
         || matches!(name, "drill" | "flowcut" | "single_path" | "smoc" | "spanning_tree" | "spray");
     let advice = ": set a scheme that hashes entropy, such as \"ecmp\"";
     ignores.then(|| warning(settings, choice.keys, "scheme.name", name, advice)).flatten()
+}
+
+/// Warns of keys for scale-up domains in a fabric without any.
+pub(super) fn without_scale_up(fabric: &Fabric, settings: &Settings) -> Option<String> {
+    let is_given = settings.transport_keys.iter().any(|key| key == "scale_up_mtu");
+    (is_given && !fabric.has_scale_up() && !sweeps(settings, "transport", "fabric")).then(|| {
+        "`transport.scale_up_mtu` has no effect: the fabric has no scale-up domains; set `fabric.scale_up`, or \
+         remove it"
+            .to_owned()
+    })
 }
 
 /// The warning of those of these keys of [transport] that are given, but have no effect with a value of another key. With a

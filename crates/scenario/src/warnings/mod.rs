@@ -10,6 +10,7 @@ use weft_units::{NodeId, Time, plural};
 
 mod cold_start;
 mod connections;
+mod groups;
 mod keys;
 mod marks;
 mod more;
@@ -38,6 +39,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(times::late_events(events, traffic, settings));
     warnings.extend(times::sampling(settings));
     warnings.extend(never_counted(traffic, settings));
+    warnings.extend(groups::idle(fabric, traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
@@ -47,6 +49,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(telemetry::short(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
+    warnings.extend(keys::without_scale_up(fabric, settings));
     warnings.extend(of_settings(settings));
     warnings
 }

@@ -8,6 +8,7 @@ mod events;
 mod expansion;
 mod export;
 mod fabric_files;
+mod idle_keys;
 mod overload;
 mod ports;
 mod random_input;

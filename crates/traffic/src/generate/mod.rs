@@ -193,7 +193,7 @@ impl Making<'_> {
         let (flows, count) = (program.flows.len() as u64, program.ranks);
         self.settle(index, group, &mut program, streams)?;
         if ranks.is_some() {
-            let bound = Bound::of(&program, self.places, Reuse::PerMessage);
+            let bound = self.bound(index, &program, Reuse::PerMessage)?;
             let bus_factor = None;
             let group = index as u32;
             let (kind, round, began) = ("trace", 1, Began::First);
@@ -217,8 +217,10 @@ impl Making<'_> {
         let count = ranks.count(self.places.len() as u64);
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
         let servers = self.places.servers_of(&hosts);
-        let tuned = tuner.map_or(Ok(*collective), |tuner| tuner.choose(collective, count, servers));
-        let mut collective = tuned.map_err(refuse)?;
+        let choice =
+            tuner.map(|tuner| tuner.choose(collective, count, servers)).transpose().map_err(refuse)?;
+        let mut collective = choice.as_ref().map_or(*collective, |choice| choice.collective);
+        self.traffic.choices.extend(choice.map(|choice| (index, choice)));
         if collective.algorithm.is_by_domain() {
             let name = collective.algorithm.word();
             let group = self.places.ranks_of_domains(&hosts);
@@ -229,7 +231,8 @@ impl Making<'_> {
         let planned = collective.flows(count).map_err(refuse)?;
         let all = planned.saturating_mul(collective.rounds);
         if tuner.is_some() || collective.algorithm.is_by_domain() {
-            Waits::room_for_ordered(self.drafts.len() as u64, all).map_err(refuse)?;
+            let before = self.drafts.len() as u64;
+            Waits::room_for_ordered(before, all, collective, count).map_err(refuse)?;
         }
         self.room_for(index, all)?;
         let order = experts_order(collective, hosts.len() as u32, streams);
@@ -255,7 +258,7 @@ impl Making<'_> {
         let (flows, ends) = (round.flows.len() as u64, std::mem::take(&mut round.parted));
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
-        let bound = Bound::of(&round, self.places, collective.reuse);
+        let bound = self.bound(index, &round, collective.reuse)?;
         // Of a single round, there is no second copy.
         if collective.rounds > 1 {
             all.place(&hosts);
@@ -299,6 +302,12 @@ impl Making<'_> {
         Ok(())
     }
 
+    /// The bound of a program of a group, at hosts.
+    fn bound(&self, index: usize, program: &Program, reuse: Reuse) -> Result<Bound, TrafficError> {
+        let bound = Bound::of(program, self.places, reuse);
+        bound.is_finite().then_some(bound).ok_or(TrafficError::TooLong { group: index })
+    }
+
     /// Settles a program at hosts, and adds its flows.
     fn settle(
         &mut self,
@@ -307,8 +316,9 @@ impl Making<'_> {
         program: &mut Program,
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
-        let slowed = group.stragglers.slow(program, &mut streams.jitter);
-        slowed.map_err(|why| TrafficError::Ranks { group: index, why })?;
+        let idle = || group.flows.without_computation();
+        let slowed = group.stragglers.slow(program, &mut streams.jitter, idle);
+        slowed.map_err(|why| TrafficError::Stragglers { group: index, why })?;
         let room = self.waits.room_for_needs(program.needs.len());
         room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {

@@ -183,6 +183,13 @@ impl Inference {
             };
             let (prompt, output) = (tokens(self.prompt), tokens(self.output));
             let at = Time::ZERO + self.start + Duration::from_secs_f64(seconds);
+            if at == Time::MAX {
+                return Err(format!(
+                    "request {} arrives after more than 213 days, the longest time of a run; expected a higher \
+                     `requests_per_second`",
+                    number + 1
+                ));
+            }
             let request = Request { number, at, prompt, output };
             flows = flows.saturating_add(self.flows_of(request));
             if flows > MAX_ORDERED {
