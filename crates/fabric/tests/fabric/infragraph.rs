@@ -103,6 +103,16 @@ fn json_and_a_table_named_infrastructure_are_read_too() {
 }
 
 #[test]
+fn the_example_of_the_documentation_is_read() {
+    let page = include_str!("../../../../docs/fabrics.md");
+    let text = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let fabric = parse(text).unwrap();
+    assert_eq!((fabric.name(), fabric.host_count(), fabric.switch_count()), ("four GPUs", 4, 3));
+    assert_eq!(around(&fabric, "host.1.gpu.0"), ["leaf.0", "host.1.nvswitch.0"]);
+    assert!(fabric.notes().is_empty());
+}
+
+#[test]
 fn servers_without_gpus_are_one_host_each_with_all_their_interfaces() {
     let text = servers(
         "  - {name: cpu, choice: cpu, count: 2}\n  - {name: nic, choice: nic, count: 2}",
