@@ -52,6 +52,7 @@ protocol = "uec"
 mtu = {PAYLOAD}
 header = {HEADER}
 ack_bytes = "{SACK_BYTES} B"
+answer_requests = false
 base_rtt = "{_TREE.rtt_ps} ps"
 entropies = 128
 entropy_choice = "oblivious"

@@ -28,7 +28,7 @@ const MARKED: u32 = 1 << 24;
 const TRIMMED: u32 = 1 << 25;
 /// In credit: entropy, then this.
 const CREDIT: u32 = 1 << 26;
-/// In a request for credit.
+/// In a request: for an answer if it also has `ASKS`, otherwise for credit; and in the answer to a request.
 const REQUEST: u32 = 1 << 27;
 
 /// Ultra Ethernet.
@@ -128,15 +128,16 @@ pub const fn is_nack(segment: &Segment) -> bool {
     segment.window & TRIMMED != 0
 }
 
-/// Whether the packet with these fields is credit, or a request for it.
-pub const fn is_credit(segment: &Segment) -> bool {
-    segment.window & (CREDIT | REQUEST) != 0
+/// Whether the packet with these fields is credit, or a request for it; `is_from_source` tells which end sent it.
+pub const fn is_credit(segment: &Segment, is_from_source: bool) -> bool {
+    if is_from_source { segment.window & (REQUEST | ASKS) == REQUEST } else { segment.window & CREDIT != 0 }
 }
 
-/// Header and content of a data packet, or of a request for credit.
+/// Header and content of a data packet, or of a request.
 fn of_data(template: &Header, config: &Config, data: &Data) -> (Header, Content) {
     if data.is_request {
-        let content = Content { words: [0, data.target, 0, 0], note: REQUEST };
+        let note = REQUEST | if data.asks { ASKS } else { 0 };
+        let content = Content { words: [data.number, data.target, 0, 0], note };
         return (of_control(template, data.entropy), content);
     }
     let header = Header {
@@ -182,7 +183,8 @@ fn of_reply(template: &Header, reply: &Reply) -> (Header, Content) {
 fn of_answer(template: &Header, answer: &Answer) -> (Header, Content) {
     let header = of_control(template, answer.path);
     let words = [answer.number, answer.cumulative, answer.bitmap as u32, (answer.bitmap >> 32) as u32];
-    let flags = if answer.is_marked { MARKED } else { 0 } | if answer.is_trimmed { TRIMMED } else { 0 };
+    let flags = [(answer.is_marked, MARKED), (answer.is_trimmed, TRIMMED), (answer.is_requested, REQUEST)];
+    let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
     let note = u32::from(answer.entropy) | u32::from(answer.attempt) << 16 | flags;
     (header, Content { words, note })
 }
@@ -202,6 +204,7 @@ fn reply(header: &Header, content: &Content) -> Reply {
         path: header.entropy as u16,
         is_marked: content.note & MARKED != 0,
         is_trimmed: content.note & TRIMMED != 0,
+        is_requested: content.note & REQUEST != 0,
     })
 }
 
@@ -233,10 +236,12 @@ mod tests {
             assert_eq!((header.ip_bytes, header.sport), (4160, 7));
             assert_eq!(data(&header, &content), sent);
         }
-        let sent = Data { target: u32::MAX, entropy: 63, is_request: true, ..Data::default() };
-        let (header, content) = of_data(&template, &config, &sent);
-        assert_eq!((header.ip_bytes, header.traffic_class >> 2, header.sport), (46, 48, 7));
-        assert_eq!(data(&header, &content), sent);
+        let request = Data { entropy: 63, is_request: true, ..Data::default() };
+        for sent in [Data { target: u32::MAX, ..request }, Data { number: 5, asks: true, ..request }] {
+            let (header, content) = of_data(&template, &config, &sent);
+            assert_eq!((header.ip_bytes, header.traffic_class >> 2, header.sport), (46, 48, 7));
+            assert_eq!(data(&header, &content), sent);
+        }
         let sent = Reply::Credit(CreditUpdate { granted: u32::MAX, path: 12 });
         let (header, content) = of_reply(&template, &sent);
         assert_eq!((header.entropy, header.ip_bytes, content.note >> 30), (12, 46, 0));
@@ -251,6 +256,7 @@ mod tests {
                 path: 12,
                 is_marked,
                 is_trimmed: !is_marked,
+                is_requested: is_marked,
             };
             let (header, content) = of_answer(&template, &sent);
             assert_eq!((header.entropy, header.payload, content.note >> 30), (12, 0, 0));

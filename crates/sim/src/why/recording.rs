@@ -84,7 +84,7 @@ impl<'a> Recording<'a> {
             _ if header.payload > 0 => PacketType::Data,
             Protocol::Roce(_) if roce::is_nak(&segment) => PacketType::Nak,
             Protocol::Uec(_) if uec::is_nack(&segment) => PacketType::Nack,
-            Protocol::Uec(_) if uec::is_credit(&segment) => PacketType::Credit,
+            Protocol::Uec(_) if uec::is_credit(&segment, is_from_source) => PacketType::Credit,
             _ => PacketType::Ack,
         };
         let first = connection.position(seen.subflow, is_from_source, segment.seq);

@@ -1,6 +1,7 @@
 //! Hosts with protocols other than TCP, under ECMP: flows end, packets are conserved, and results are the same with any
 //! number of threads. With one scheme only, so that the test is compiled in a minute.
 
+mod answers;
 mod congestion;
 mod datagrams;
 mod gray_links;

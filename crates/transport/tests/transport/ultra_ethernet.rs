@@ -38,6 +38,11 @@ struct Transfer {
 
 /// Sends `bytes` at 100 Gbps; the n-th transmission has the n-th fate, or arrives.
 fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
+    transfer_in_turn(config, bytes, fates, Duration::ZERO)
+}
+
+/// The same, with a turn of the host's other flows after each packet.
+fn transfer_in_turn(config: &Config, bytes: u64, fates: &[Fate], others: Duration) -> Transfer {
     enum Event {
         Data(Data, Fate),
         Reply(Reply),
@@ -58,7 +63,8 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
                 order.push(data);
             }
             events.push((now + DELAY + late, Event::Data(data, fate)));
-            free = now + Rate::from_gbps(100).tx_time(Bytes(u64::from(config.ip_bytes(data.bytes))));
+            let takes = Rate::from_gbps(100).tx_time(Bytes(u64::from(config.ip_bytes(data.bytes))));
+            free = now + takes + others;
             continue;
         }
         if receiver.is_done() && done.is_none() {
@@ -398,6 +404,36 @@ fn repeated_answers_take_no_more_memory_than_the_packets_that_may_be_in_flight()
     assert!(sender.heap_bytes() < 64 * 1024, "{} bytes", sender.heap_bytes());
 }
 
+/// The window falls to one packet while two are in flight that did not ask for an answer.
+#[test]
+fn a_sender_whose_window_shrinks_asks_for_an_answer_to_what_is_in_flight() {
+    let (config, at) = (Config::default(), |us| Time::ZERO + Duration::from_us(us));
+    // In which order the request and packets 3 and 4 arrive.
+    for order in [[5, 3, 4], [3, 5, 4], [3, 4, 5], [4, 5, 3]] {
+        let mut sender = Sender::new(&config, 2_000_000, Rate::from_gbps(100), 42);
+        let mut receiver = Receiver::new(0);
+        receiver.append(&config, 2_000_000, 1);
+        let mut sent: Vec<_> = (0..5).map_while(|_| sender.poll_transmit(&config, at(0))).collect();
+        assert!(sent.iter().all(|data| !data.asks), "the window has 54 packets");
+        // After one of the first period and a target delay, the second trimmed packet counts.
+        for (number, is_trimmed, us) in [(0, false, 12), (1, true, 14), (2, true, 34)] {
+            let arrival = Arrival { is_marked: false, is_trimmed };
+            let answer = receiver.receive(&config, at(us), &sent[number], arrival).unwrap();
+            sender.receive(&config, at(us), &answer);
+        }
+        sent.extend(std::iter::from_fn(|| sender.poll_transmit(&config, at(34))));
+        let requests: Vec<_> =
+            sent[5..].iter().map(|data| (data.number, data.asks, data.is_request)).collect();
+        assert_eq!(requests, [(4, true, true)]);
+        for place in order {
+            let answer = receiver.receive(&config, at(40), &sent[place], Arrival::default());
+            answer.iter().for_each(|answer| sender.receive(&config, at(46), answer));
+        }
+        let next = sender.poll_transmit(&config, at(46)).unwrap();
+        assert_eq!((next.number, next.attempt, sender.stats().timeouts), (1, 1, 0), "{order:?}");
+    }
+}
+
 fn any_fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         4 => Just(Arrives),
@@ -407,6 +443,11 @@ fn any_fate() -> impl Strategy<Value = Fate> {
         1 => Just(Unanswered),
         2 => (0..200_u64).prop_map(Late),
     ]
+}
+
+/// A fate that is no loss.
+fn any_sign() -> impl Strategy<Value = Fate> {
+    prop_oneof![2 => Just(Arrives), 1 => Just(Marked), 3 => Just(Trimmed), 2 => (0..20_u64).prop_map(Late)]
 }
 
 fn any_config() -> impl Strategy<Value = Config> {
@@ -464,6 +505,19 @@ proptest! {
         prop_assert!(transfer.order.iter().all(|data| data.entropy < config.entropies));
     }
 
+    /// What a switch trims or marks, and what takes longer, the receiver says: nothing waits for a timeout.
+    #[test]
+    fn only_losses_lead_to_timeouts(
+        config in any_config(),
+        bytes in 0..2_000_000_u64,
+        fates in proptest::collection::vec(any_sign(), 0..600),
+        others in 0..8_u64,
+    ) {
+        let transfer = transfer_in_turn(&config, bytes, &fates, Duration::from_us(others));
+        prop_assert!(transfer.done.is_some());
+        prop_assert_eq!(transfer.timeouts, 0);
+    }
+
     #[test]
     fn a_sender_survives_any_answer(
         answers in proptest::collection::vec(any::<(u32, u32, u64, u16, u8, bool, bool)>(), 0..100),
@@ -483,8 +537,9 @@ proptest! {
             };
             let cumulative = cumulative % 50;
             let attempt = attempt % 4;
+            let is_requested = bitmap % 4 == 0;
             let answer =
-                Answer { number, cumulative, bitmap, entropy, attempt, path: 0, is_marked, is_trimmed };
+                Answer { number, cumulative, bitmap, entropy, attempt, path: 0, is_marked, is_trimmed, is_requested };
             sender.receive(&config, now, &answer.into());
             sender.receive(&config, now, &Reply::Credit(CreditUpdate { granted, path: 0 }));
             if sender.next_timeout(&config) <= now {

@@ -60,10 +60,7 @@ STATES = {"whole": "whole fabric", "failed": "uplinks failed"}
 
 @dataclass(frozen=True)
 class Hosts:
-    """A kind of hosts: its title, ``[transport]``, and keys of ``[fabric]`` for the ports that they need.
-
-    Receivers answer every packet. If they answered only some, a sender whose window shrinks would wait for `rto`.
-    """
+    """A kind of hosts that answer every packet: its title, ``[transport]``, and keys of ``[fabric]`` for its ports."""
 
     title: str
     transport: str

@@ -125,6 +125,7 @@ header = {HEADER}
 base_rtt = "{network.rtt_ps} ps"
 rto = "{timeout_ps(queue)} ps"
 ack_bytes = "{setup.ack_bytes} B"
+answer_requests = false
 entropies = {setup.entropies}
 entropy_choice = "{setup.choice}"
 {first}

@@ -21,8 +21,8 @@ impl Sender {
         let bytes = u32::from(self.size(config, number));
         let Some(sent) = self.sent(number) else { return };
         sent.state = State::Missing;
-        let entropy = sent.entropy;
-        self.in_flight -= bytes;
+        let (entropy, asks) = (sent.entropy, sent.asks);
+        self.land(bytes, asks);
         self.recovery.get_or_insert_default().missing.push(Reverse(number));
         self.window.lost(config, bytes);
         self.entropies.learn(entropy, feedback, now);

@@ -1,7 +1,7 @@
 //! Ultra Ethernet transport without I/O: reliable delivery over many paths, out of order.
 //!
 //! * [`Sender`]: packets by number, retransmissions (this file), losses (`losses.rs`); [`Receiver`]: which have arrived, and
-//!   the answers (`receiver.rs`). They exchange [`Data`] and [`Reply`].
+//!   the answers (`receiver.rs`), for which the sender asks (`asking.rs`). They exchange [`Data`] and [`Reply`].
 //! * Congestion control: `window.rs`; credit at the sender: `credit.rs` and `spending.rs`, at the receiver: `grants.rs`.
 //!   Choice of paths: `entropy.rs`.
 //! * [`Config`]: the parameters of both sides (`config.rs`).
@@ -9,6 +9,7 @@
 //! Nothing here reads a clock, and random numbers come from a seed, so that a connection gives the same packets for the
 //! same inputs. Nothing panics, whatever a packet contains.
 
+mod asking;
 mod config;
 mod credit;
 mod entropy;
@@ -53,6 +54,8 @@ struct Sent {
     /// How often it was sent before, modulo 256.
     attempt: u8,
     state: State,
+    /// Whether it asked for an answer.
+    asks: bool,
 }
 
 /// The source of a connection: packets by number, in any order over many paths.
@@ -73,6 +76,8 @@ pub struct Sender {
     transmissions: u32,
     retransmissions: u32,
     timeouts: u32,
+    /// Packets in flight that did not ask for an answer.
+    unasked: u16,
     /// The packets from `cumulative` on that were sent.
     sent: VecDeque<Sent>,
     /// Which packets have arrived.
@@ -119,6 +124,7 @@ impl Sender {
             transmissions: 0,
             retransmissions: 0,
             timeouts: 0,
+            unasked: 0,
             sent: VecDeque::new(),
             arrivals: Arrivals::default(),
             window: Window::new(config, rate),
@@ -188,12 +194,20 @@ impl Sender {
         self.window.allows(self.in_flight, self.size(config, number)).then_some(number)
     }
 
+    /// A packet of `bytes` is not in flight any more.
+    #[inline]
+    fn land(&mut self, bytes: u32, asks: bool) {
+        self.in_flight -= bytes;
+        self.unasked -= u16::from(!asks);
+    }
+
     /// Counts packet `number` as arrived; returns its bytes if that is new.
     fn arrived(&mut self, config: &Config, number: u32) -> u32 {
         let bytes = u32::from(self.size(config, number));
         let Some(sent) = self.sent(number).filter(|sent| sent.state != State::Arrived) else { return 0 };
+        let asks = sent.asks;
         if std::mem::replace(&mut sent.state, State::Arrived) == State::InFlight {
-            self.in_flight -= bytes;
+            self.land(bytes, asks);
         }
         self.arrivals.insert(number);
         bytes
@@ -207,7 +221,8 @@ impl Sender {
             return;
         }
         sent.state = State::Missing;
-        self.in_flight -= bytes;
+        let asks = sent.asks;
+        self.land(bytes, asks);
         self.recovery.get_or_insert_default().missing.push(Reverse(answer.number));
         self.window.trimmed(config, Signal { bytes, ..signal }, now);
     }
@@ -255,8 +270,11 @@ impl Sender {
             (_, true) => Feedback::Marked,
             _ => Feedback::Good,
         };
-        self.entropies.learn(answer.entropy, feedback, now);
-        let of_attempt = self.sent(answer.number).filter(|sent| sent.attempt == answer.attempt);
+        if !answer.is_requested {
+            self.entropies.learn(answer.entropy, feedback, now);
+        }
+        let of_attempt =
+            self.sent(answer.number).filter(|sent| sent.attempt == answer.attempt && !answer.is_requested);
         let rtt = of_attempt.map(|sent| now.saturating_since(sent.at)).filter(|rtt| *rtt > Duration::ZERO);
         let mut bytes = 0;
         for number in self.cumulative..answer.cumulative.min(self.next()) {
@@ -320,14 +338,17 @@ impl Sending for Sender {
 
     #[inline]
     fn sends_at(&mut self, config: &Config) -> Option<Time> {
-        (self.due(config).is_some() || self.is_asking()).then_some(Time::ZERO)
+        let sends = self.due(config).is_some() || self.is_asking() || self.wants_answers(config);
+        sends.then_some(Time::ZERO)
     }
 
     fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Data> {
         if self.is_asking() {
             return self.request(config);
         }
-        let number = self.due(config)?;
+        let Some(number) = self.due(config) else {
+            return self.wants_answers(config).then(|| self.request_answers()).flatten();
+        };
         let entropy = self.entropies.choose();
         let bytes = self.size(config, number);
         let is_again = number < self.next();
@@ -335,11 +356,12 @@ impl Sending for Sender {
             recovery.missing.pop();
             recovery.again.push_back((number, now));
         } else {
-            self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight });
+            self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight, asks: true });
         }
         let sent = self.sent(number)?;
         if is_again {
-            *sent = Sent { at: now, entropy, attempt: sent.attempt.wrapping_add(1), state: State::InFlight };
+            let attempt = sent.attempt.wrapping_add(1);
+            *sent = Sent { at: now, entropy, attempt, state: State::InFlight, asks: true };
         }
         let attempt = sent.attempt;
         if is_again {
@@ -353,8 +375,7 @@ impl Sending for Sender {
         self.transmissions += 1;
         self.retransmissions += u32::from(is_again);
         let target = if config.grants_credit() { self.spend(config, bytes) } else { 0 };
-        // The last packet that the window allows asks for an answer: none may follow that would lead to one.
-        let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
+        let asks = self.asks(config, number, is_again);
         Some(Data { number, bytes, entropy, attempt, asks, target, is_request: false })
     }
 

@@ -28,7 +28,8 @@ pub struct Data {
     pub asks: bool,
     /// Up to where the sender wants credit.
     pub target: u32,
-    /// Whether it is only a request for credit: it has no number and no payload.
+    /// Whether it is only a request, without payload: if it `asks`, for answers to the packets up to `number`, otherwise for
+    /// credit, without a number.
     pub is_request: bool,
 }
 
@@ -56,10 +57,11 @@ pub struct CreditUpdate {
     pub path: u16,
 }
 
-/// A receiver's answer to a data packet.
+/// A receiver's answer to a data packet, or to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// The number of the packet that it answers.
+    /// The number of the packet that it answers; in the answer to a request, one whose bitmap starts no later than the first
+    /// missing packet.
     pub number: u32,
     /// All packets below this number have arrived.
     pub cumulative: u32,
@@ -75,6 +77,8 @@ pub struct Answer {
     pub is_marked: bool,
     /// Whether it arrived trimmed and is still missing (NACK).
     pub is_trimmed: bool,
+    /// Whether it answers a request: entropy value, attempt, mark and round-trip time are no data packet's.
+    pub is_requested: bool,
 }
 
 /// The destination of a connection: which packets have arrived, and the answers to them.
@@ -100,6 +104,8 @@ pub struct Receiver {
     path: u16,
     /// Whether an answer is wanted when no packet is missing any more.
     is_asked: bool,
+    /// Packets below this number are answered at once.
+    requested: u32,
     /// Whether its host has it in line to grant credit in advance.
     pub is_in_line: bool,
 }
@@ -121,6 +127,7 @@ impl Receiver {
             grants: Grants::default(),
             path,
             is_asked: false,
+            requested: 0,
             is_in_line: false,
         }
     }
@@ -168,12 +175,40 @@ impl Receiver {
         }
     }
 
+    /// Whether no sender gives a packet this number, which is counted.
+    #[inline]
+    fn is_impossible(&mut self, number: u32) -> bool {
+        let is_impossible =
+            number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN;
+        self.impossible += u32::from(is_impossible);
+        is_impossible
+    }
+
+    /// A request for answers to the packets up to `number`. Returns one about those that have arrived; each other one is
+    /// answered when it arrives.
+    fn requested(&mut self, config: &Config, number: u32) -> Option<Answer> {
+        if self.is_impossible(number) {
+            return None;
+        }
+        self.requested = self.requested.max(number + 1);
+        let cumulative = self.arrivals.first_missing();
+        let number = self.next.checked_sub(1)?.min(cumulative + (u64::BITS - 1));
+        self.unanswered = 0;
+        Some(Answer {
+            path: self.next_path(config),
+            number,
+            cumulative,
+            bitmap: self.arrivals.up_to(number),
+            is_requested: true,
+            ..Answer::default()
+        })
+    }
+
     /// The answer to a packet, if it is time for one.
     pub fn answer(&mut self, config: &Config, data: &Data, arrival: Arrival) -> Option<Answer> {
         let Arrival { is_marked, is_trimmed } = arrival;
         let number = data.number;
-        if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
-            self.impossible += 1;
+        if self.is_impossible(number) {
             return None;
         }
         let is_new = !self.arrivals.contains(number);
@@ -197,8 +232,8 @@ impl Receiver {
             self.arrivals.insert(number);
             let is_complete = self.is_asked && !self.arrivals.has_gap();
             self.is_asked &= !is_complete;
-            answers =
-                is_marked || is_first || data.asks || is_complete || self.unanswered >= config.ack_bytes.0;
+            let is_asked = data.asks || is_complete || number < self.requested;
+            answers = is_marked || is_first || is_asked || self.unanswered >= config.ack_bytes.0;
         }
         if !answers {
             return None;
@@ -213,6 +248,7 @@ impl Receiver {
             attempt: data.attempt,
             is_marked,
             is_trimmed: is_trimmed && is_new,
+            is_requested: false,
         })
     }
 }
@@ -224,6 +260,9 @@ impl Receiving for Receiver {
 
     #[inline]
     fn receive(&mut self, config: &Config, _now: Time, data: &Data, arrival: Arrival) -> Option<Reply> {
+        if data.is_request && data.asks {
+            return self.requested(config, data.number).map(Reply::Answer);
+        }
         if data.is_request {
             self.grants.want(data.target);
             self.grants.owe();
@@ -345,14 +384,42 @@ mod tests {
         assert_eq!(answers(data(7), false, false), Some(false), "asked before, and now nothing is missing");
     }
 
+    /// A request for answers to the packets up to `number`.
+    fn request(number: u32) -> Data {
+        Data { number, asks: true, is_request: true, ..Data::default() }
+    }
+
+    #[test]
+    fn a_request_is_answered_and_so_is_each_packet_up_to_its_number() {
+        let config = config(16_384);
+        let mut receiver = receiver(&config, 200);
+        let mut receive = |data: Data| {
+            let reply = receiver.receive(&config, Time::ZERO, &data, Arrival::default())?;
+            let Reply::Answer(answer) = reply else { return None };
+            Some((answer.number, answer.cumulative, answer.bitmap, answer.is_requested))
+        };
+        assert_eq!(receive(request(5)), None, "nothing has arrived");
+        assert_eq!(receive(data(0)), Some((0, 1, 1, false)));
+        assert_eq!(receive(data(2)), Some((2, 1, 0b101, false)), "up to packet 5");
+        assert_eq!([6, 7].map(|number| receive(data(number))), [None; 2]);
+        assert_eq!(receive(request(9)), Some((7, 1, 0b1010_0011, true)));
+        assert_eq!(receive(data(8)), Some((8, 1, 0b1_0100_0111, false)));
+        assert_eq!(receive(data(10)), None);
+        // The bitmap has 64 packets: those from the first missing one on.
+        assert_eq!(receive(data(99)), None);
+        assert_eq!(receive(request(99)), Some((64, 1, 0b1_0001_1101 << 54, true)));
+    }
+
     #[test]
     fn packets_that_the_flow_does_not_have_are_ignored() {
         let config = config(0);
         let mut receiver = receiver(&config, 100_000);
         for number in [100_000, u32::MAX, SPAN + 1] {
             assert_eq!(receiver.answer(&config, &data(number), Arrival::default()), None);
+            let reply = receiver.receive(&config, Time::ZERO, &request(number), Arrival::default());
+            assert_eq!(reply, None);
         }
         assert_eq!((receiver.received_bytes(&config), receiver.heap_bytes()), (0, 0));
-        assert_eq!(receiver.stats().impossible, 3);
+        assert_eq!(receiver.stats().impossible, 6);
     }
 }
