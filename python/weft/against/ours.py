@@ -42,15 +42,24 @@ def run(case: Case, seed: int, folder: Path) -> Run:
     return Run(done.usage, float(performance["cpu_seconds"]))
 
 
+_ACKNOWLEDGED = pl.col("end_ps") + pl.col("hops") * BACK_PS
+"""When a flow is acknowledged: the answer to its last byte has an idle way back to the source."""
+
+
+def completions(folder: Path) -> list[float]:
+    """When the flows of the run in `folder` were acknowledged, in microseconds."""
+    flows = Results(folder / _RESULTS).scan_flows(measured=False).filter(pl.col("end_ps").is_not_null())
+    return flows.select(_ACKNOWLEDGED / 1e6).collect().to_series().to_list()
+
+
 def outcome(folder: Path) -> Outcome:
-    """The outcome of the run in `folder`. The answer to a flow's last byte has an idle way back to the source."""
+    """The outcome of the run in `folder`."""
     flows = Results(folder / _RESULTS).scan_flows(measured=False)
-    acknowledged = pl.col("end_ps") + pl.col("hops") * BACK_PS
     row = (
         flows.select(
             pl.col("packets_sent").sum().alias("packets"),
             pl.col("retransmissions").sum().alias("repeated"),
-            acknowledged.max().alias("last_ps"),
+            _ACKNOWLEDGED.max().alias("last_ps"),
             pl.col("end_ps").is_not_null().sum().alias("finished"),
         )
         .collect()

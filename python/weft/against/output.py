@@ -25,6 +25,11 @@ def _time(text: str, line: str, program: str) -> float:
     return time
 
 
+def completions(lines: Iterable[str], program: str) -> list[float]:
+    """When the flows of a run of `program` finished, in microseconds. Raises `PeerError` if a time cannot be read."""
+    return [_time(found[1], line, program) for line in lines if (found := _FINISHED.search(line))]
+
+
 def read(lines: Iterable[str], program: str) -> Outcome:
     """The outcome of a run of `program`. Raises `PeerError` if the text has no totals or no flow finished."""
     last, finished, packets = 0.0, 0, 0

@@ -48,6 +48,12 @@ def run(
     return done.usage
 
 
+def completions(case: Case, folder: Path) -> list[float]:
+    """When the flows of the run in `folder`, which was not silent, finished, in microseconds."""
+    with (folder / _OUTPUT).open(encoding="utf-8", errors="replace") as lines:
+        return output.completions(lines, case.program)
+
+
 def outcome(case: Case, folder: Path) -> Outcome:
     """The outcome of the run in `folder`, which was not silent."""
     with (folder / _OUTPUT).open(encoding="utf-8", errors="replace") as lines:
