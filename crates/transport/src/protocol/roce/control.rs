@@ -64,6 +64,14 @@ impl Control {
         }
     }
 
+    /// The time from the last packet, for which the link needed `tx_time`, to the next one, if acknowledgements change it.
+    pub fn gap_now(&self, tx_time: Duration) -> Option<Duration> {
+        match self {
+            Self::Swift(swift) => Some(swift.gap().unwrap_or(tx_time)),
+            _ => None,
+        }
+    }
+
     /// An acknowledgement arrives.
     pub fn receive(&mut self, config: &Config, now: Time, feedback: &Feedback<'_>) {
         match self {

@@ -39,6 +39,8 @@ pub struct Sender {
     control: Control,
     /// When its rate lets it send.
     next_at: Time,
+    /// When it sent the last packet, and for how long its link was busy with it.
+    last_sent: (Time, Duration),
     stats: Stats,
 }
 
@@ -64,6 +66,7 @@ impl Sender {
             timeout_at: Time::MAX,
             control: Control::new(config, path),
             next_at: now,
+            last_sent: (now, Duration::ZERO),
             stats: Stats::default(),
         }
     }
@@ -140,6 +143,7 @@ impl Sender {
 
     /// It has sent a packet at `now`, of `wire_bytes` bytes on the wire, for which its link needs `tx_time`.
     pub fn sent(&mut self, config: &Config, now: Time, wire_bytes: u32, tx_time: Duration) {
+        self.last_sent = (now, tx_time);
         self.next_at = now + self.control.sent(config, now, wire_bytes, tx_time);
     }
 }
@@ -191,6 +195,10 @@ impl Sending for Sender {
             telemetry: ack.telemetry.as_deref(),
         };
         self.control.receive(config, now, &feedback);
+        let (at, tx_time) = self.last_sent;
+        if let Some(gap) = self.control.gap_now(tx_time) {
+            self.next_at = at + gap;
+        }
     }
 
     fn sends_at(&mut self, config: &Config) -> Option<Time> {

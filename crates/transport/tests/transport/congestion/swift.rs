@@ -1,9 +1,12 @@
 //! Swift's target and rules, and the delay on a line that several senders share (Kumar et al., SIGCOMM 2020).
 
-use weft_transport::roce::{Config, CongestionControl, Feedback, Path, Swift, SwiftConfig};
-use weft_units::{Duration, Time};
+use weft_transport::Sending as _;
+use weft_transport::roce::{
+    Ack, AckKind, Config, CongestionControl, Feedback, Path, Sender, Swift, SwiftConfig,
+};
+use weft_units::{Duration, Rate, Time};
 
-use super::bottleneck::{FAST, path, share};
+use super::bottleneck::{FAST, Lines, path, share};
 
 fn config() -> Config {
     Config { congestion_control: CongestionControl::Swift, ..Config::default() }
@@ -23,6 +26,35 @@ fn the_delay_stays_near_the_target_and_the_line_is_busy() {
         println!("{count}: target {target} {shared:?}");
         assert!((mean / target.as_secs_f64() - 1.0).abs() < 0.05, "{target} {shared:?}");
         assert!(shared.utilisation > 0.99 && shared.fairness() > 0.9, "{shared:?}");
+    }
+}
+
+#[test]
+fn with_windows_of_less_than_a_packet_the_line_is_busy() {
+    let config = Config { mtu: 4096, ..config() };
+    let slow = Lines { rate: Rate::from_gbps(10), ..FAST };
+    let shared = share(&config, slow, 32, [Duration::from_ms(5), Duration::from_ms(25)]);
+    println!("{shared:?}");
+    assert!(shared.utilisation > 0.99, "{shared:?}");
+}
+
+#[test]
+fn an_acknowledgement_changes_the_time_of_the_next_packet() {
+    let at = |us: u64| Time::ZERO + Duration::from_us(us);
+    let path = Path { line: FAST.rate, round_trip: Duration::from_us(10), switches: 0 };
+    // When the acknowledgement returns, and when the next packet leaves: the window of half a packet grows to more than one,
+    // or falls to a quarter because of the delay.
+    for (returns, next) in [(10, 10), (1000, 4000)] {
+        let mut config = config();
+        config.swift = SwiftConfig { first_window: 0.5, beta: 1.0, ..config.swift };
+        let mut sender = Sender::new(&config, 10_000, None, &path, Time::ZERO);
+        let data = sender.poll_transmit(&config, Time::ZERO).expect("a packet");
+        sender.sent(&config, Time::ZERO, 1082, Duration::from_ns(87));
+        assert_eq!(sender.sends_at(&config), None);
+        let ack = Ack { next: 1, kind: AckKind::Plain, is_cnp: false, echo: data.sent, telemetry: None };
+        sender.receive(&config, at(returns), &ack);
+        let sends = sender.sends_at(&config).expect("another packet").max(at(returns));
+        assert_eq!(sends, at(next), "acknowledged after {returns} us");
     }
 }
 
