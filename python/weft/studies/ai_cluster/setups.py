@@ -103,7 +103,7 @@ class Extent:
 
 EXTENTS = {
     Size.quick: Extent((64,), 3),
-    Size.standard: Extent((64, 256), 3),
+    Size.standard: Extent((64, 256, 1024), 3),
     Size.paper: Extent((64, 256, 1024), 10),
 }
 
