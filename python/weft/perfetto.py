@@ -2,7 +2,7 @@
 
 A process for each host has the flows that it sends, in as few lanes as they need without overlap, and the steps of its
 processors, of which those that are busy one after the other share a lane. A process named `collectives` has the rounds
-of these, one named `network` the failures and other events. Times are in microseconds.
+of each group of these, in lanes as well, one named `network` the failures and other events. Times are in microseconds.
 """
 
 import heapq
@@ -68,10 +68,19 @@ def _collectives(summary: Mapping[str, Any]) -> Iterator[Event]:
     rounds = [entry for entry in summary.get("collectives", []) if entry["completion_ps"] is not None]
     if rounds:
         yield _named("process_name", _COLLECTIVES, 0, "collectives")
-    for entry in rounds:
-        details = {key: entry.get(key) for key in ("bytes", "ranks", "ratio", "bound_by", "bus_bps")}
-        name = f"{entry['kind']}, round {entry['round']}"
-        yield _slice(_COLLECTIVES, entry["group"], name, entry["start_ps"], entry["completion_ps"], details)
+    thread = 0
+    for group in sorted({entry["group"] for entry in rounds}):
+        of_group = sorted((one for one in rounds if one["group"] == group), key=lambda one: one["start_ps"])
+        lane_of = lanes((one["start_ps"], one["start_ps"] + one["completion_ps"]) for one in of_group)
+        title = of_group[0]["class"] or of_group[0]["kind"]
+        for lane in range(max(lane_of) + 1):
+            yield _named("thread_name", _COLLECTIVES, thread + lane, f"{title} {lane}" if lane else title)
+        for lane, entry in zip(lane_of, of_group, strict=True):
+            details = {key: entry.get(key) for key in ("bytes", "ranks", "ratio", "bound_by", "bus_bps")}
+            name = f"{entry['kind']}, round {entry['round']}"
+            start, took = entry["start_ps"], entry["completion_ps"]
+            yield _slice(_COLLECTIVES, thread + lane, name, start, took, details)
+        thread += max(lane_of) + 1
 
 
 def _flows(flows: pl.DataFrame, hosts: Mapping[str, int]) -> Iterator[Event]:

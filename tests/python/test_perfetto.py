@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from typer.testing import CliRunner
 
@@ -54,6 +55,26 @@ def test_every_finished_flow_is_a_slice_of_its_source_that_overlaps_no_other_of_
         for other in slices:
             if one is not other and (one["pid"], one["tid"]) == (other["pid"], other["tid"]):
                 assert one["ts"] + one["dur"] <= other["ts"] or other["ts"] + other["dur"] <= one["ts"]
+
+
+def test_rounds_that_overlap_have_lanes_with_names_in_a_process_of_their_own(tmp_path):
+    rounds = SCENARIO.replace(
+        'collective = "all-to-all"\nbytes = "40 kB"', 'collective = "ring-all-reduce"\nbytes = "400 kB"\nrepeats = 3'
+    )
+    text = rounds + '[transport]\nprotocol = "uec"\n' + '[[traffic]]\ncollective = "broadcast"\nbytes = "40 kB"\n'
+    results = Scenario.from_text(text).run(tmp_path / "results", jobs=1)
+    (run,) = results.finished
+    spans = sorted((one["start_ps"], one["start_ps"] + one["completion_ps"]) for one in run.summary()["collectives"])
+    assert any(first[1] > second[0] for first, second in pairwise(spans))
+    events = json.loads(trace(results, run))["traceEvents"]
+    named = {(one["pid"], one["tid"]): one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    slices = [event for event in events if event["ph"] == "X" and (event["pid"], event["tid"]) in named]
+    assert len(slices) == len(spans) == 4
+    times = {}
+    for one in slices:
+        times.setdefault((one["pid"], one["tid"]), []).append((one["ts"], one["ts"] + one["dur"]))
+    for of_lane in times.values():
+        assert all(end <= start for (_, end), (start, _) in pairwise(of_lane))
 
 
 def test_collectives_and_failures_have_processes_of_their_own(tmp_path):

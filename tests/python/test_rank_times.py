@@ -58,7 +58,7 @@ def test_the_bars_are_the_times_of_the_longest_step_of_each_scheme(results):
             for part, column in rank_times.PARTS.items():
                 bars = [row["time"] for row in rows if row["panel"] == panel and row["scheme"] == part]
                 assert bars == [value / 1e12 for value in times[column]]
-            shown = sum(row["time"] for row in rows if row["panel"] == panel and row["rank"] == 0)
+            shown = sum(row["time"] for row in rows if row["panel"] == panel and row["host"] == "h0")
             assert shown == pytest.approx(step["completion_ps"] / 1e12)
             assert note == f"{panel}: training, round {step['round']}, seed 1"
 
@@ -66,11 +66,13 @@ def test_the_bars_are_the_times_of_the_longest_step_of_each_scheme(results):
 def test_of_many_ranks_an_evenly_spread_part_is_drawn(results, monkeypatch):
     monkeypatch.setattr(rank_times, "_MOST", 2)
     rows, notes = rank_times.data(results, results.points[0], {})
-    assert sorted({row["rank"] for row in rows}) == [0, 2] and notes[0].endswith("one of 2 ranks")
+    assert list(dict.fromkeys(row["host"] for row in rows)) == ["h0", "h2"] and notes[0].endswith("one of 2 ranks")
 
 
 def test_there_is_a_file_for_each_point_with_a_legend_of_the_parts(results, tmp_path):
     files = {file.name for file in plot(results.path, tmp_path, ("svg",), only=["rank-times"])}
     assert files == {"rank-times-rate-10-Gbps.svg", "rank-times-rate-1-Gbps.svg"}
     drawn = figure(results, "rank-times", at=results.points[0], labels={"compute": "Computing"}).svg
-    assert all(f">{text}<" in drawn for text in ("Computing", "exposed communication", "idle", "ecmp", "spray", "rank"))
+    assert all(
+        f">{text}<" in drawn for text in ("Computing", "exposed communication", "idle", "ecmp", "spray", "host", "h3")
+    )

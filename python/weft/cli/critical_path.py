@@ -146,4 +146,5 @@ def _sentence(one: CriticalPath) -> str:
     if one.unexplained:
         rest = plural(one.queued - one.explained, "message")
         text += f" Not followed: {rest}, with {quantity.seconds(one.unexplained)} of queueing."
+        text += " There is room for a limited number of packets: a run with less data or fewer rounds explains more."
     return text

@@ -1,6 +1,6 @@
 """The time of each rank in a round or step: computing, exposed communication and idle. Only in files.
 
-A panel for each scheme has the round that took longest in its first run, and a bar for each rank.
+A panel for each scheme has the round that took longest in its first run, and a bar for the host of each rank.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,9 +36,10 @@ Rows = list[dict[str, Any]]
 def spec(panels: Sequence[str]) -> Spec:
     """Stacked bars in a panel for each scheme; the data set is `ranks`."""
     x = {
-        "field": "rank",
+        "field": "host",
         "type": "ordinal",
-        "title": "rank",
+        "title": "host",
+        "sort": None,
         "scale": {"paddingInner": 0.1},
         "axis": {"grid": False, "labelOverlap": True, "labelAngle": 0, "labelSeparation": 4},
     }
@@ -63,11 +64,11 @@ def data(results: Results, point: str, labels: Mapping[str, str]) -> tuple[Rows,
         times = pl.read_parquet(run.path / RANKS).filter(pl.col("job") == number)
         each = -(-len(times) // _MOST)
         panel = visible(labels.get(scheme, scheme))
-        for rank, one in enumerate(times.iter_rows(named=True)):
-            if rank % each == 0:
-                parts = enumerate(PARTS.items())
+        for at_rank, one in enumerate(times.iter_rows(named=True)):
+            if at_rank % each == 0:
+                host, parts = visible(str(one["host"])), enumerate(PARTS.items())
                 rows += [
-                    {"panel": panel, "rank": rank, "order": at, "scheme": part, "time": one[column] / 1e12}
+                    {"panel": panel, "host": host, "order": at, "scheme": part, "time": one[column] / 1e12}
                     for at, (part, column) in parts
                 ]
         job = run.summary()["collectives"][number]
