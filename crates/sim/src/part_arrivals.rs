@@ -9,8 +9,6 @@ use weft_units::Time;
 const NEVER: u64 = u64::MAX;
 /// Not recorded.
 const NONE: u32 = u32::MAX;
-/// The most parts that are recorded.
-const MOST: u32 = 1 << 20;
 
 /// The times at which parts had arrived. Only the partition of a flow's destination writes those of the flow.
 #[derive(Default)]
@@ -32,7 +30,7 @@ impl PartArrivals {
         let mut count = 0_u32;
         for (flow, first) in (0..).zip(&mut this.first) {
             let Some(series) = parts.of(flow) else { continue };
-            if series.count > MOST - count {
+            if series.count > Parts::MOST_RECORDED - count {
                 break;
             }
             *first = count;

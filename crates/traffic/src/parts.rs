@@ -66,6 +66,9 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The most parts of a run whose arrivals are recorded.
+    pub const MOST_RECORDED: u32 = 1 << 20;
+
     /// The series of some of `flows` flows, by id.
     pub(crate) fn new(flows: usize, series: impl Iterator<Item = (u32, Series)>) -> Self {
         let mut this = Self::default();
@@ -80,6 +83,11 @@ impl Parts {
     /// The number of flows that are sent in parts.
     pub const fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// The number of parts of all flows.
+    pub fn count(&self) -> u64 {
+        self.list.iter().map(|series| u64::from(series.count)).sum()
     }
 
     /// Whether all flows are sent as a whole.
@@ -128,6 +136,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5].map(|number| series.size(number)), [3, 3, 2, 2, 3, 3]);
         let parts = Parts::new(3, [(1, series)].into_iter());
         assert_eq!((parts.len(), parts.of(0), parts.of(1)), (1, None, Some(&series)));
+        assert_eq!(parts.count(), 6);
         assert_eq!(parts.sizes(0, 7).collect::<Vec<_>>(), [(7, 1)]);
         assert_eq!(parts.sizes(1, 16).collect::<Vec<_>>(), [(3, 4), (2, 2)]);
     }

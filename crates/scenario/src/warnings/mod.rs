@@ -16,6 +16,7 @@ mod marks;
 mod more;
 mod pfc;
 mod queues;
+mod ring_steps;
 mod telemetry;
 mod timeout;
 mod times;
@@ -40,6 +41,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(times::sampling(settings));
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(groups::idle(fabric, traffic, settings));
+    warnings.extend(ring_steps::idle_or_cut(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
