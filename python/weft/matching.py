@@ -80,7 +80,7 @@ def unlike_flows(results: Runs) -> Callable[[Pair], bool]:
         if not head.get("collectives"):
             return None
         settings = (repr(value) for key, value in sorted(runs[ident].overrides.items()) if key.startswith("traffic"))
-        return (runs[ident].seed, *settings), tuple(group["flows"] for group in head["traffic"]["groups"])
+        return (runs[ident].seed, *settings), tuple(group["flows"] for group in head["traffic"].get("groups", ()))
 
     forms = {ident: form(ident) for ident in runs}
 
