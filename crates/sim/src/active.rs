@@ -143,11 +143,17 @@ pub fn carry_out<'p>(
         let plan = task.scenario.plan(task.point, task.load).map_err(|error| error.to_string())?;
         let within = (task.threads)(plan.fabric.links().len());
         let (started, worked) = (Instant::now(), ThreadTime::now());
+        let framings = Framings::of(&plan.fabric, &plan.transport.protocol);
         let run = Arc::new(Active {
             point: task.point,
             progress: Progress::default(),
             flows_total: plan.traffic.flows.len() as u64,
-            packets_total: Framings::of(&plan.fabric, &plan.transport.protocol).packets(&plan.traffic),
+            packets_total: plan
+                .traffic
+                .flows
+                .iter()
+                .map(|flow| framings.packets(flow, &plan.traffic.parts))
+                .sum(),
             limit_ps: plan.run.limit.ps(),
         });
         begun(&run);

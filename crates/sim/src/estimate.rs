@@ -105,9 +105,7 @@ fn packets(plan: &Plan) -> f64 {
         let room = &mut left[flow.src.index()];
         let sent = (flow.bytes as f64).min(*room);
         *room -= sent;
-        let payload = f64::from(framings.of_flow(flow).payload.max(1));
-        let messages = plan.traffic.parts.sizes(flow.id.0, flow.bytes);
-        let all: f64 = messages.map(|(bytes, count)| (bytes as f64 / payload).ceil() * count as f64).sum();
+        let all = framings.packets(flow, &plan.traffic.parts);
         (sent / flow.bytes as f64 * all).ceil() * with_answers + to_connect
     };
     plan.traffic.flows.iter().map(of_flow).sum()

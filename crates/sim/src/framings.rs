@@ -1,7 +1,7 @@
 //! [`Framings`]: how flows are divided into packets, within a scale-up domain perhaps differently from others.
 
 use weft_fabric::Fabric;
-use weft_traffic::{Flow, Traffic};
+use weft_traffic::{Flow, Parts};
 use weft_transport::{Framing, Protocol};
 use weft_units::{HostId, NodeId};
 
@@ -42,15 +42,11 @@ impl Framings {
         self.within(flow).is_some()
     }
 
-    /// The number of packets with the data of all flows, each sent once.
-    pub fn packets(&self, traffic: &Traffic) -> f64 {
-        let of_flow = |flow: &Flow| {
-            let messages = traffic.parts.sizes(flow.id.0, flow.bytes);
-            messages
-                .map(|(bytes, count)| self.of_flow(flow).packets(bytes).0 as f64 * count as f64)
-                .sum::<f64>()
-        };
-        traffic.flows.iter().map(of_flow).sum()
+    /// The number of packets with the data of a flow, each sent once.
+    pub fn packets(&self, flow: &Flow, parts: &Parts) -> f64 {
+        let framing = self.of_flow(flow);
+        let messages = parts.sizes(flow.id.0, flow.bytes);
+        messages.map(|(bytes, count)| framing.packets(bytes).0 as f64 * count as f64).sum()
     }
 
     /// That of a flow.

@@ -4,7 +4,7 @@ use weft_fabric::Fabric;
 use weft_traffic::{Choice, Relay, Traffic};
 use weft_units::{Bytes, Duration};
 
-use super::keys::sweeps;
+use super::keys::needs_scale_up;
 use crate::sections::traffic::GroupSettings;
 use crate::settings::Settings;
 
@@ -21,12 +21,8 @@ pub(super) fn idle(fabric: &Fabric, traffic: &Traffic, settings: &Settings) -> V
         warnings.push("`traffic.straggler_factor` has no effect without `stragglers`".to_owned());
     }
     let is_relayed = collectives().any(|of| of.relay != Relay::None);
-    if is_relayed && !fabric.has_scale_up() && !sweeps(settings, "traffic", "fabric") && !is_swept(&["relay"])
-    {
-        warnings.push(
-            "`traffic.relay` has no effect: the fabric has no scale-up domains; set `fabric.scale_up`, or remove it"
-                .to_owned(),
-        );
+    if is_relayed && !is_swept(&["relay"]) {
+        warnings.extend(needs_scale_up("traffic.relay", fabric, settings));
     }
     let is_idle = |of: &&weft_traffic::Collective| {
         of.compute > Duration::ZERO && of.rounds == 1 && !of.algorithm.passes_on()

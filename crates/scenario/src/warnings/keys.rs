@@ -34,10 +34,16 @@ fn unhashed(settings: &Settings) -> Option<String> {
 /// Warns of keys for scale-up domains in a fabric without any.
 pub(super) fn without_scale_up(fabric: &Fabric, settings: &Settings) -> Option<String> {
     let is_given = settings.transport_keys.iter().any(|key| key == "scale_up_mtu");
-    (is_given && !fabric.has_scale_up() && !sweeps(settings, "transport", "fabric")).then(|| {
-        "`transport.scale_up_mtu` has no effect: the fabric has no scale-up domains; set `fabric.scale_up`, or \
-         remove it"
-            .to_owned()
+    is_given.then(|| needs_scale_up("transport.scale_up_mtu", fabric, settings)).flatten()
+}
+
+/// The warning of a key that has no effect in a fabric without scale-up domains, if the sweep has no other fabric.
+pub(super) fn needs_scale_up(key: &str, fabric: &Fabric, settings: &Settings) -> Option<String> {
+    let section = key.split('.').next().unwrap_or(key);
+    (!fabric.has_scale_up() && !sweeps(settings, section, "fabric")).then(|| {
+        format!(
+            "`{key}` has no effect: the fabric has no scale-up domains; set `fabric.scale_up`, or remove it"
+        )
     })
 }
 

@@ -40,11 +40,16 @@ impl Messages {
         self.streams.entry(owner).or_insert_with(|| Stream::new(world.connections.first(owner.flow)))
     }
 
+    /// The source of the connection of `flow`.
+    fn source(&mut self, flow: FlowNumber, world: &World<'_>) -> &mut Stream {
+        self.of(FlowEnd { flow: world.connections.owner(flow), side: 0 }, world)
+    }
+
     /// A source wants to send `flow`, a message that shares a connection. Adds the pieces to write now, in order: none if a
     /// message before it has yet to be written.
     pub fn write(&mut self, flow: FlowNumber, pieces: &mut Vec<Piece>, now: Time, world: &World<'_>) {
         let unit = self.unit;
-        let stream = self.of(FlowEnd { flow: world.connections.owner(flow), side: 0 }, world);
+        let stream = self.source(flow, world);
         stream.want(flow);
         stream.write(pieces, unit, now, world);
     }
@@ -53,7 +58,7 @@ impl Messages {
     #[inline]
     pub fn allow(&mut self, flow: FlowNumber, pieces: &mut Vec<Piece>, now: Time, world: &World<'_>) {
         let unit = self.unit;
-        let stream = self.of(FlowEnd { flow: world.connections.owner(flow), side: 0 }, world);
+        let stream = self.source(flow, world);
         stream.allow(flow);
         stream.write(pieces, unit, now, world);
     }

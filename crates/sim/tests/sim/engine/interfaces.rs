@@ -17,10 +17,6 @@ spines = 2
 leaves = 4
 hosts_per_leaf = 2
 tors = 2
-rate = "1 Gbps"
-delay = "1 us"
-reaction = "1 ms"
-queue = "1 MB"
 "#;
 
 /// Eight hosts with an interface in each of two networks.
@@ -31,10 +27,6 @@ leaves = 2
 servers_per_leaf = 4
 gpus = 1
 spines = 2
-rate = "1 Gbps"
-delay = "1 us"
-reaction = "1 ms"
-queue = "1 MB"
 "#;
 
 /// Servers of two GPUs on rails of two leaves each, which two spines connect; h0 and h2 are on the same rail,
@@ -47,10 +39,6 @@ servers_per_pod = 2
 gpus = 2
 spines = 2
 tors = 2
-rate = "1 Gbps"
-delay = "1 us"
-reaction = "1 ms"
-queue = "1 MB"
 "#;
 
 /// The same without spines.
@@ -60,6 +48,10 @@ kind = "rail-only"
 servers = 2
 gpus = 2
 tors = 2
+"#;
+
+/// The links of each fabric.
+const LINKS: &str = r#"
 rate = "1 Gbps"
 delay = "1 us"
 reaction = "1 ms"
@@ -72,7 +64,7 @@ const PROTOCOLS: [&str; 4] = ["tcp", "udp", "roce", "uec"];
 fn scenario(fabric: &str, protocol: &str, rule: &str, more: &str) -> String {
     let rate = if protocol == "udp" { "rate = \"1 Gbps\"\n" } else { "" };
     format!(
-        "{fabric}\n[transport]\nprotocol = \"{protocol}\"\ninterfaces = \"{rule}\"\n{rate}[scheme]\nname = \"ecmp\"\n\
+        "{fabric}{LINKS}\n[transport]\nprotocol = \"{protocol}\"\ninterfaces = \"{rule}\"\n{rate}[scheme]\nname = \"ecmp\"\n\
          [run]\nduration = \"1 s\"\nlimit = \"10 s\"\nwarm = true\n{more}"
     )
 }
@@ -232,7 +224,7 @@ fn flows_of_an_interface_that_is_down_share_another_one() {
         // Datagrams do not share the last link without losses.
         let all = [("h0-l0", "h0-l0"), ("l0-h0", "h0-l0"), ("h2-l2", "l2-h2")];
         for (failed, idle) in all.into_iter().take(if protocol == "udp" { 2 } else { 3 }) {
-            let fabric = DUAL_TOR.replace("queue", &format!("failed = [\"{failed}\"]\nqueue"));
+            let fabric = format!("{DUAL_TOR}failed = [\"{failed}\"]");
             let flows = two(["h2", "h2"], [", interfaces = [0, 0]", ", interfaces = [1, 1]"]);
             let ran = Ran::of(&scenario(&fabric, protocol, "listed", &flows));
             let last = ran.seconds().into_iter().fold(0.0, f64::max);
