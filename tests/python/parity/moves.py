@@ -43,8 +43,8 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
     cell, roamer = Cell(), fabric.spaces["roamer"]
     for end in _ENDS:
         _carrier(fabric, end, up=True)
-    if replugged:
-        fabric.settle()
+    # The last row may have left an end unplugged.
+    fabric.settle()
     number, callers = next(_numbers), {}
     mover = address(0x300 + number)
     if "VRRP" in how:
