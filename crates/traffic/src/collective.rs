@@ -1,13 +1,21 @@
 //! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
 
+mod algorithm;
+mod broadcast;
+mod chunks;
 mod double_tree;
 pub(crate) mod experts;
+mod halving_doubling;
 mod hierarchical;
 mod nvls;
+mod pipeline;
 mod ring;
+mod tree;
 
-use weft_units::{Duration, Time, plural, words};
+use weft_units::{Duration, Time, plural};
 
+pub use self::algorithm::Algorithm;
+use self::chunks::Chunks;
 use self::ring::Rings;
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
@@ -15,85 +23,6 @@ use crate::part::part;
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::relay::Relay;
-
-words! {
-    /// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
-    pub enum Algorithm {
-        /// Reduce-scatter, then all-gather, around a ring: 2 (N - 1) steps of B / N.
-        RingAllReduce = "ring-all-reduce",
-        /// Recursive halving, then doubling: 2 log2 N steps, of B / 2, B / 4, ... B / N and back.
-        HalvingDoublingAllReduce = "halving-doubling-all-reduce",
-        /// Up a binary tree and down again, in chunks.
-        TreeAllReduce = "tree-all-reduce",
-        /// The same over two trees, each of which carries half of the data, in chunks.
-        DoubleTreeAllReduce = "double-tree-all-reduce",
-        /// Reduce-scatter within scale-up domains, all-reduce between them, all-gather within, around rings.
-        HierarchicalAllReduce = "hierarchical-all-reduce",
-        /// Reduced and multicast by the switch of a scale-up domain.
-        NvlsAllReduce = "nvls-all-reduce",
-        /// The same in each scale-up domain, and over two trees between them, in chunks.
-        NvlsTreeAllReduce = "nvls-tree-all-reduce",
-        /// Around a ring: N - 1 steps of B / N.
-        ReduceScatter = "reduce-scatter",
-        /// Around a ring: N - 1 steps of B / N.
-        AllGather = "all-gather",
-        /// B / N from each rank to every other, all at once.
-        AllToAll = "all-to-all",
-        /// From each rank to the next, in chunks.
-        Pipeline = "pipeline",
-        /// From rank 0 to all others, around a ring, in chunks.
-        Broadcast = "broadcast",
-        /// B from each rank to the next one around a ring.
-        SendRecv = "send-recv",
-    }
-}
-
-impl Algorithm {
-    /// Whether it sends its data in chunks.
-    pub const fn has_chunks(self) -> bool {
-        matches!(
-            self,
-            Self::TreeAllReduce
-                | Self::DoubleTreeAllReduce
-                | Self::NvlsTreeAllReduce
-                | Self::Pipeline
-                | Self::Broadcast
-        )
-    }
-
-    /// Whether it treats ranks of a scale-up domain and others differently.
-    pub(crate) const fn is_by_domain(self) -> bool {
-        matches!(self, Self::HierarchicalAllReduce) || self.is_nvls()
-    }
-
-    /// Whether switches of scale-up domains reduce and multicast.
-    const fn is_nvls(self) -> bool {
-        matches!(self, Self::NvlsAllReduce | Self::NvlsTreeAllReduce)
-    }
-
-    /// Whether ranks send data in a round after they have received some.
-    pub const fn passes_on(self) -> bool {
-        !matches!(self, Self::AllToAll | Self::SendRecv)
-    }
-
-    /// The ratio of the bus bandwidth to the bytes at every rank over the time, as nccl-tests prints it (PERFORMANCE.md there);
-    /// `None` for algorithms that it does not have.
-    pub fn bus_factor(self, ranks: u32) -> Option<f64> {
-        let ranks = f64::from(ranks);
-        match self {
-            Self::RingAllReduce
-            | Self::HalvingDoublingAllReduce
-            | Self::TreeAllReduce
-            | Self::DoubleTreeAllReduce
-            | Self::HierarchicalAllReduce
-            | Self::NvlsAllReduce
-            | Self::NvlsTreeAllReduce => Some(2.0 * (ranks - 1.0) / ranks),
-            Self::AllGather | Self::ReduceScatter | Self::AllToAll => Some((ranks - 1.0) / ranks),
-            Self::Broadcast | Self::SendRecv => Some(1.0),
-            Self::Pipeline => None,
-        }
-    }
-}
 
 /// A collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -242,30 +171,28 @@ impl Collective {
         match self.algorithm {
             Algorithm::RingAllReduce => self.ring(2 * (ranks - 1), &mut program),
             Algorithm::AllGather | Algorithm::ReduceScatter => self.ring(ranks - 1, &mut program),
-            Algorithm::DoubleTreeAllReduce => {
-                double_tree::add(self.bytes, self.chunks, self.compute, &mut program);
+            Algorithm::HalvingDoublingAllReduce => {
+                halving_doubling::add(self.bytes, self.compute, &mut program);
             }
+            Algorithm::TreeAllReduce => tree::add(self.in_chunks(), &mut program),
+            Algorithm::DoubleTreeAllReduce => double_tree::add(self.in_chunks(), &mut program),
             Algorithm::HierarchicalAllReduce => {
                 hierarchical::add(self.bytes, self.group, self.rings(&mut program));
             }
-            Algorithm::NvlsAllReduce => nvls::add(self.bytes, self.compute, &mut program),
-            Algorithm::NvlsTreeAllReduce => {
-                nvls::add_tree(self.bytes, self.group, self.chunks, self.compute, &mut program);
-            }
-            Algorithm::Broadcast => self.broadcast(&mut program),
+            Algorithm::NvlsAllReduce => nvls::add(self.in_chunks(), &mut program),
+            Algorithm::NvlsTreeAllReduce => nvls::add_tree(self.group, self.in_chunks(), &mut program),
+            Algorithm::Broadcast => broadcast::add(self.in_chunks(), &mut program),
             Algorithm::SendRecv => {
                 for rank in 0..ranks {
                     program.flow(rank, (rank + 1) % ranks, self.bytes);
                 }
             }
-            Algorithm::HalvingDoublingAllReduce => self.halving_doubling(&mut program),
-            Algorithm::TreeAllReduce => self.tree(&mut program),
             Algorithm::AllToAll => {
                 for (src, hop) in (0..ranks).flat_map(|src| (1..ranks).map(move |hop| (src, hop))) {
                     program.flow(src, (src + hop) % ranks, part(self.bytes, ranks.into(), hop.into()));
                 }
             }
-            Algorithm::Pipeline => self.pipeline(&mut program),
+            Algorithm::Pipeline => pipeline::add(self.in_chunks(), &mut program),
         }
         let start = Time::ZERO + self.start;
         program.flows.iter_mut().for_each(|flow| flow.start = start);
@@ -310,6 +237,10 @@ impl Collective {
         self.rings(program).around(&members, self.bytes, steps, 0, &mut before);
     }
 
+    const fn in_chunks(&self) -> Chunks {
+        Chunks { bytes: self.bytes, count: self.chunks, compute: self.compute, reuse: self.reuse }
+    }
+
     fn rings<'a>(&self, program: &'a mut Program) -> Rings<'a> {
         Rings { program, compute: self.compute, in_parts: self.in_parts() }
     }
@@ -318,102 +249,6 @@ impl Collective {
     /// is passed on by a relay is a flow of its own.
     fn in_parts(&self) -> bool {
         self.reuse == Reuse::Persistent && self.relay == Relay::None
-    }
-
-    fn halving_doubling(&self, program: &mut Program) {
-        let (ranks, levels) = (program.ranks, program.ranks.ilog2());
-        let mut before: Option<(u32, Vec<Node>)> = None;
-        for level in (0..levels).chain((0..levels).rev()) {
-            let distance = ranks >> (level + 1);
-            let bytes = self.bytes.div_ceil(1 << (level + 1));
-            let now = (0..ranks).map(|rank| {
-                let flow = program.flow(rank, rank ^ distance, bytes);
-                if let Some((last, sent)) = &before {
-                    let got = sent[(rank ^ last) as usize];
-                    program.need(flow, got, Point::Received, self.compute);
-                    // It has received all that came before that.
-                    program.need(flow, sent[rank as usize], Point::Started, Duration::ZERO);
-                }
-                flow
-            });
-            let now = now.collect();
-            before = Some((distance, now));
-        }
-    }
-
-    fn tree(&self, program: &mut Program) {
-        let ranks = program.ranks;
-        let parent = |rank: u32| (rank - 1) / 2;
-        let children =
-            |rank: u32| [2 * rank + 1, 2 * rank + 2].into_iter().filter(move |child| *child < ranks);
-        // The flows of the last chunk, by the lower of their two ranks in the tree; there is none at the root.
-        let mut last: Option<(Vec<Node>, Vec<Node>)> = None;
-        for chunk in 0..self.chunks {
-            let bytes = part(self.bytes, self.chunks, chunk);
-            let up: Vec<Node> = (1..ranks).map(|rank| program.flow(rank, parent(rank), bytes)).collect();
-            let down: Vec<Node> = (1..ranks).map(|rank| program.flow(parent(rank), rank, bytes)).collect();
-            let of = |flows: &[Node], rank: u32| flows[rank as usize - 1];
-            for rank in 1..ranks {
-                for child in children(rank) {
-                    program.need(of(&up, rank), of(&up, child), Point::Received, self.compute);
-                }
-                match parent(rank) {
-                    0 => {
-                        for child in children(0) {
-                            program.need(of(&down, rank), of(&up, child), Point::Received, self.compute);
-                        }
-                    }
-                    above => program.need(of(&down, rank), of(&down, above), Point::Received, self.compute),
-                }
-                if let Some((last_up, last_down)) = &last {
-                    program.need(of(&up, rank), of(last_up, rank), Point::Acknowledged, Duration::ZERO);
-                    program.need(of(&down, rank), of(last_down, rank), Point::Acknowledged, Duration::ZERO);
-                }
-            }
-            last = Some((up, down));
-        }
-    }
-
-    /// Each rank sends each chunk on once it has received it.
-    fn broadcast(&self, program: &mut Program) {
-        let mut last: Vec<Node> = Vec::new();
-        for chunk in 0..self.chunks {
-            let bytes = part(self.bytes, self.chunks, chunk);
-            let sent: Vec<Node> =
-                (0..program.ranks - 1).map(|rank| program.flow(rank, rank + 1, bytes)).collect();
-            for (at, flow) in sent.iter().enumerate() {
-                if let Some(before) = at.checked_sub(1) {
-                    program.need(*flow, sent[before], Point::Received, self.compute);
-                }
-                if let Some(before) = last.get(at) {
-                    program.need(*flow, *before, Point::Started, Duration::ZERO);
-                }
-            }
-            last = sent;
-        }
-    }
-
-    /// Each rank computes one chunk after the other, and sends each on.
-    fn pipeline(&self, program: &mut Program) {
-        let ranks = program.ranks;
-        // Of the last chunk: where each rank started to compute, and its flow.
-        let mut last: Option<(Vec<Node>, Vec<Node>)> = None;
-        for chunk in 0..self.chunks {
-            let bytes = part(self.bytes, self.chunks, chunk);
-            let works: Vec<Node> = (0..ranks - 1).map(|rank| program.step(rank)).collect();
-            let sent: Vec<Node> = (0..ranks - 1).map(|rank| program.flow(rank, rank + 1, bytes)).collect();
-            for at in 0..works.len() {
-                program.need(sent[at], works[at], Point::Started, self.compute);
-                if let Some(before) = at.checked_sub(1) {
-                    program.need(works[at], sent[before], Point::Received, Duration::ZERO);
-                }
-                if let Some((last_works, last_sent)) = &last {
-                    program.need(works[at], last_works[at], Point::Started, self.compute);
-                    program.need(sent[at], last_sent[at], Point::Acknowledged, Duration::ZERO);
-                }
-            }
-            last = Some((works, sent));
-        }
     }
 }
 

@@ -1,18 +1,10 @@
 //! A double binary tree: each tree carries half of the data, and a rank that is inside of one is a leaf of the other (Sanders,
 //! Speck and Träff, Parallel Computing 35, 2009), with the trees of NCCL 2.4 and later.
 
-use weft_units::Duration;
-
-use crate::dependencies::{Node, Point};
+use super::chunks::Chunks;
+use super::tree::{Around, Tree};
 use crate::part::part;
 use crate::program::Program;
-
-/// The neighbours of a rank in a tree.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Around {
-    parent: Option<u32>,
-    children: [Option<u32>; 2],
-}
 
 /// The neighbours of `rank` in the first tree: the ranks by the lowest bit that they have set, rank 0 at the top.
 fn in_first(rank: u32, ranks: u32) -> Around {
@@ -42,103 +34,20 @@ fn in_second(rank: u32, ranks: u32) -> Around {
     Around { parent: parent.map(back), children: children.map(|child| child.map(back)) }
 }
 
-/// The flows of a chunk between each rank and its parent.
-pub(super) struct Chunk {
-    up: Vec<Option<Node>>,
-    down: Vec<Option<Node>>,
+/// The two trees of `members`, each with its half of the data.
+pub(super) fn both(members: &[u32], chunks: Chunks) -> [Tree<'_>; 2] {
+    let half = |number| Chunks { bytes: part(chunks.bytes, 2, number), ..chunks };
+    [Tree::new(in_first, members, half(0)), Tree::new(in_second, members, half(1))]
 }
 
-/// One of the two trees, of some ranks.
-pub(super) struct Tree<'a> {
-    members: &'a [u32],
-    around: Vec<Around>,
-    /// How long a rank computes between receiving data and sending the next data.
-    compute: Duration,
-}
-
-impl<'a> Tree<'a> {
-    /// The tree of number 0 or 1.
-    pub(super) fn new(number: usize, members: &'a [u32], compute: Duration) -> Self {
-        let neighbours = [in_first, in_second][number];
-        let count = members.len() as u32;
-        Self { members, around: (0..count).map(|at| neighbours(at, count)).collect(), compute }
-    }
-
-    /// Adds the flows of a chunk: up and down again. They follow those of the chunk `before` once these have started: they share a
-    /// connection, or compete. What a rank adds to the data is there once its node in `own` has started.
-    pub(super) fn chunk(
-        &self,
-        bytes: u64,
-        before: Option<&Chunk>,
-        own: impl Fn(u32) -> Option<Node>,
-        program: &mut Program,
-    ) -> Chunk {
-        let (members, around) = (self.members, &self.around);
-        let parents = || members.iter().zip(around);
-        let parent = |around: &Around| around.parent.map(|parent| members[parent as usize]);
-        let mut flow = |src: u32, dst: u32| program.flow(src, dst, bytes);
-        let up: Vec<_> = parents().map(|(rank, at)| parent(at).map(|above| flow(*rank, above))).collect();
-        let down: Vec<_> = parents().map(|(rank, at)| parent(at).map(|above| flow(above, *rank))).collect();
-        let chunk = Chunk { up, down };
-        for (at, around) in around.iter().enumerate() {
-            let sends = match chunk.up[at] {
-                Some(flow) => vec![flow],
-                // The root has all.
-                None => of_children(&chunk.down, around).collect(),
-            };
-            for flow in sends {
-                for got in of_children(&chunk.up, around) {
-                    program.need(flow, got, Point::Received, self.compute);
-                }
-                if let Some(own) = own(members[at]) {
-                    program.need(flow, own, Point::Started, Duration::ZERO);
-                }
-            }
-            for flow in of_children(&chunk.down, around) {
-                if let Some(got) = chunk.down[at] {
-                    program.need(flow, got, Point::Received, self.compute);
-                }
-            }
-        }
-        if let Some(before) = before {
-            let both = chunk.up.iter().zip(&before.up).chain(chunk.down.iter().zip(&before.down));
-            for (now, before) in both.filter_map(|(now, before)| now.zip(*before)) {
-                program.need(now, before, Point::Started, Duration::ZERO);
-            }
-        }
-        chunk
-    }
-
-    /// The flows of a chunk with which a member has all of it.
-    pub(super) fn last(&self, chunk: &Chunk, at: usize) -> Vec<Node> {
-        match chunk.down[at] {
-            Some(down) => vec![down],
-            None => of_children(&chunk.up, &self.around[at]).collect(),
-        }
-    }
-}
-
-/// Those of `flows`, by rank, that belong to a rank's children.
-fn of_children(flows: &[Option<Node>], around: &Around) -> impl Iterator<Item = Node> {
-    around.children.into_iter().flatten().filter_map(|child| flows[child as usize])
-}
-
-/// Adds an all-reduce of `bytes` in `chunks`: up each tree and down again. Each tree has connections of its own, as each is a
-/// channel of NCCL: where a rank is above another in one tree and below it in the other, none of their messages waits for the
-/// other tree.
-pub(super) fn add(bytes: u64, chunks: u64, compute: Duration, program: &mut Program) {
+/// Adds an all-reduce: up each tree and down again. Each tree has connections of its own, as each is a channel of NCCL: where a
+/// rank is above another in one tree and below it in the other, none of their messages waits for the other tree.
+pub(super) fn add(chunks: Chunks, program: &mut Program) {
     let members: Vec<u32> = (0..program.ranks).collect();
-    for number in 0..2 {
-        if number > 0 {
-            program.part_connections();
-        }
-        let tree = Tree::new(number, &members, compute);
-        let half = part(bytes, 2, number as u64);
-        let mut last = None;
-        for chunk in 0..chunks {
-            last = Some(tree.chunk(part(half, chunks, chunk), last.as_ref(), |_| None, program));
-        }
-    }
+    let [first, second] = both(&members, chunks);
+    first.add(program);
+    program.part_connections();
+    second.add(program);
 }
 
 #[cfg(test)]

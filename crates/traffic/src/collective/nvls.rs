@@ -12,7 +12,8 @@
 
 use weft_units::Duration;
 
-use super::double_tree::Tree;
+use super::chunks::Chunks;
+use super::double_tree;
 use crate::dependencies::{Node, Point};
 use crate::part::part;
 use crate::program::Program;
@@ -55,18 +56,18 @@ impl Domain {
         self,
         bytes: u64,
         before: &[Node],
-        compute: Duration,
+        chunks: Chunks,
         program: &mut Program,
     ) -> (Vec<Node>, Vec<Node>) {
         let flows = self.exchange(bytes, Phase::Load, program);
         for (flow, before) in flows.iter().zip(before) {
-            program.need(*flow, *before, Point::Started, Duration::ZERO);
+            chunks.follow(*flow, *before, program);
         }
         let steps: Vec<Node> = (0..self.ranks).map(|at| program.step(self.first + at)).collect();
         for (number, flow) in (0..).zip(&flows) {
             let (src, hop) = (number / (self.ranks - 1), number % (self.ranks - 1) + 1);
             let head = (src + hop) % self.ranks;
-            program.need(steps[head as usize], *flow, Point::Received, compute);
+            program.need(steps[head as usize], *flow, Point::Received, chunks.compute);
         }
         (flows, steps)
     }
@@ -82,43 +83,44 @@ impl Domain {
     }
 }
 
-/// Adds an all-reduce of `bytes` among all ranks, which are one domain.
-pub(super) fn add(bytes: u64, compute: Duration, program: &mut Program) {
+/// Adds an all-reduce among all ranks, which are one domain.
+pub(super) fn add(chunks: Chunks, program: &mut Program) {
     let domain = Domain { first: 0, ranks: program.ranks };
-    let (_, steps) = domain.load(bytes, &[], compute, program);
-    domain.store(bytes, &steps, program);
+    for bytes in chunks.sizes() {
+        let (_, steps) = domain.load(bytes, &[], chunks, program);
+        domain.store(bytes, &steps, program);
+    }
 }
 
-/// Adds an all-reduce of `bytes` among domains of `group` ranks, in `chunks`. Loads, each of the two trees, and stores have
-/// connections of their own: none waits for another on the way to the same rank.
-pub(super) fn add_tree(bytes: u64, group: u32, chunks: u64, compute: Duration, program: &mut Program) {
+/// Adds an all-reduce among domains of `group` ranks. Loads, each of the two trees, and stores have connections of their own: none
+/// waits for another on the way to the same rank.
+pub(super) fn add_tree(group: u32, chunks: Chunks, program: &mut Program) {
     let ranks = program.ranks;
-    let sizes = || (0..chunks).map(|chunk| part(bytes, chunks, chunk));
     // By chunk and rank.
-    let mut loaded: Vec<Vec<Node>> = vec![Vec::new(); chunks as usize];
+    let mut loaded: Vec<Vec<Node>> = vec![Vec::new(); chunks.count as usize];
     for domain in Domain::all(ranks, group) {
         let mut before = Vec::new();
-        for (loaded, bytes) in loaded.iter_mut().zip(sizes()) {
-            let (flows, mut steps) = domain.load(bytes, &before, compute, program);
+        for (loaded, bytes) in loaded.iter_mut().zip(chunks.sizes()) {
+            let (flows, mut steps) = domain.load(bytes, &before, chunks, program);
             loaded.append(&mut steps);
             before = flows;
         }
     }
     let reduced: Vec<Vec<Node>> =
         loaded.iter().map(|_| (0..ranks).map(|rank| program.step(rank)).collect()).collect();
-    for tree in 0..2 {
+    for number in 0..2 {
         program.part_connections();
         for head in 0..group {
             let heads: Vec<u32> = Domain::all(ranks, group).map(|domain| domain.first + head).collect();
-            let own = |bytes| part(part(bytes, group.into(), head.into()), 2, tree as u64);
-            let tree = Tree::new(tree, &heads, compute);
+            let own = |bytes| part(part(bytes, group.into(), head.into()), 2, number as u64);
+            let tree = &double_tree::both(&heads, chunks)[number];
             let mut last = None;
-            for ((loaded, reduced), bytes) in loaded.iter().zip(&reduced).zip(sizes()) {
+            for ((loaded, reduced), bytes) in loaded.iter().zip(&reduced).zip(chunks.sizes()) {
                 let chunk =
                     tree.chunk(own(bytes), last.as_ref(), |rank| Some(loaded[rank as usize]), program);
                 for (at, rank) in heads.iter().enumerate() {
                     for flow in tree.last(&chunk, at) {
-                        program.need(reduced[*rank as usize], flow, Point::Received, compute);
+                        program.need(reduced[*rank as usize], flow, Point::Received, chunks.compute);
                     }
                     let own = loaded[*rank as usize];
                     program.need(reduced[*rank as usize], own, Point::Started, Duration::ZERO);
@@ -129,7 +131,7 @@ pub(super) fn add_tree(bytes: u64, group: u32, chunks: u64, compute: Duration, p
     }
     program.part_connections();
     for domain in Domain::all(ranks, group) {
-        for (reduced, bytes) in reduced.iter().zip(sizes()) {
+        for (reduced, bytes) in reduced.iter().zip(chunks.sizes()) {
             let own = domain.first as usize..(domain.first + group) as usize;
             domain.store(bytes, &reduced[own], program);
         }
@@ -139,9 +141,12 @@ pub(super) fn add_tree(bytes: u64, group: u32, chunks: u64, compute: Duration, p
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::Reuse;
     use weft_units::HostId;
 
-    const NONE: Duration = Duration::ZERO;
+    fn chunks(bytes: u64, count: u64, compute: Duration) -> Chunks {
+        Chunks { bytes, count, compute, reuse: Reuse::Persistent }
+    }
 
     /// The bytes that a rank sends to and receives from others of a kind.
     fn bytes(program: &Program, rank: u32, is_of_kind: impl Fn(u32) -> bool) -> [u64; 2] {
@@ -157,7 +162,7 @@ mod tests {
     fn each_link_carries_all_bytes_and_those_of_the_own_part_each_way() {
         for (ranks, all) in [(2, 1_000), (3, 1_000), (8, 800_000), (72, 1_234_567)] {
             let mut program = Program { ranks, ..Program::default() };
-            add(all, NONE, &mut program);
+            add(chunks(all, 1, Duration::ZERO), &mut program);
             let expected = all + all.div_ceil(ranks.into());
             assert!((0..ranks).all(|rank| bytes(&program, rank, |_| true) == [expected; 2]), "{ranks}");
             assert_eq!(program.flows.len() as u32, 2 * ranks * (ranks - 1));
@@ -170,7 +175,7 @@ mod tests {
     #[test]
     fn a_rank_stores_once_it_has_received_all_loads() {
         let mut program = Program { ranks: 4, ..Program::default() };
-        add(4_000, Duration::from_us(3), &mut program);
+        add(chunks(4_000, 1, Duration::from_us(3)), &mut program);
         program.settle().unwrap();
         let step = program.needs.iter().find(|need| need.waiting == Node::Flow(12)).unwrap().on;
         let loads = program.needs.iter().filter(|need| need.waiting == step);
@@ -188,14 +193,14 @@ mod tests {
     #[test]
     fn between_domains_each_rank_has_its_part_of_a_double_tree() {
         let (ranks, group, all) = (16, 4, 1_600_000);
-        for chunks in [1, 10] {
+        for count in [1, 10] {
             let mut program = Program { ranks, ..Program::default() };
-            add_tree(all, group, chunks, NONE, &mut program);
+            add_tree(group, chunks(all, count, Duration::ZERO), &mut program);
             program.settle().unwrap();
             let mut most = 0;
             for rank in 0..ranks {
                 let within = bytes(&program, rank, |other| other / group == rank / group);
-                assert_eq!(within, [all + all / 4; 2], "chunks: {chunks}");
+                assert_eq!(within, [all + all / 4; 2], "chunks: {count}");
                 let rail = bytes(&program, rank, |other| other % group == rank % group);
                 assert_eq!(bytes(&program, rank, |other| other / group != rank / group), rail);
                 most = most.max(rail[0]);
@@ -208,7 +213,7 @@ mod tests {
     #[test]
     fn loads_trees_and_stores_have_connections_of_their_own() {
         let mut program = Program { ranks: 8, ..Program::default() };
-        add_tree(80_000, 4, 3, NONE, &mut program);
+        add_tree(4, chunks(80_000, 3, Duration::ZERO), &mut program);
         // Three chunks in two domains; up and down each tree of two ranks, for four parts.
         let (exchange, tree) = (3 * 2 * 12, 3 * 4 * 2);
         assert_eq!(program.parted, [exchange, exchange + tree, exchange + 2 * tree]);
