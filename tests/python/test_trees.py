@@ -54,7 +54,7 @@ Around = tuple[int | None, list[int]]
 
 
 def took(collective: str, ranks: int, chunks: int, out: Path) -> float:
-    """The completion time, in units of the time of all bytes on a link, without delays."""
+    """The completion time, in units of the time of all bytes on a link."""
     scenario = Scenario.from_text(TEXT.format(collective=collective, ranks=ranks, chunks=chunks))
     scenario.run(out, jobs=1)
     (found,) = (out / "runs").glob("*/summary.json")
@@ -112,6 +112,17 @@ def test_a_tree_takes_the_time_of_its_closed_form(levels, chunks, tmp_path):
     steps = 4 * levels + (2 if levels == 1 else 3) * (chunks - 1)
     wire = HEADERS + (ANSWERS if chunks > 1 else 0)
     assert found == pytest.approx(steps / chunks * wire + 2 * levels * DELAY * RATE / 8 / BYTES, rel=0.01)
+
+
+@pytest.mark.parametrize("ranks", [4, 8, 16])
+@pytest.mark.parametrize("collective", ["tree-all-reduce", "double-tree-all-reduce"])
+def test_the_bound_of_one_chunk_knows_that_children_share_a_link(collective, ranks, tmp_path):
+    """With one chunk, only headers lie between the bound and the time of trees whose levels are full."""
+    ranks -= collective == "tree-all-reduce"
+    took(collective, ranks, 1, tmp_path / "results")
+    (found,) = (tmp_path / "results" / "runs").glob("*/summary.json")
+    (entry,) = json.loads(found.read_text())["collectives"]
+    assert entry["completion_ps"] == pytest.approx(entry["bound_ps"] * HEADERS, rel=0.01)
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "pipeline"])

@@ -1,17 +1,22 @@
 //! [`Bound`]: a lower bound of the time of a [`Program`], and the links that it follows from.
 
 mod chain;
+mod heads;
+mod link;
 mod rings;
+mod tails;
 
-use weft_units::{Bytes, Duration, HostId, Rate, Time, plural};
+use weft_units::{Duration, Time, plural};
 
-use self::chain::Chain;
+use self::heads::Heads;
+use self::link::{Link, end_of};
 use self::rings::Rings;
+use self::tails::Tails;
+use crate::buckets::Buckets;
 use crate::connections::Reuse;
-use crate::dependencies::{Need, Node, Point};
 use crate::listed::ListedFlow;
 use crate::places::Places;
-use crate::program::{Program, place};
+use crate::program::Program;
 
 /// A lower bound of the time from the first start of a flow or computation to the last byte received or the last end of a
 /// computation.
@@ -23,29 +28,30 @@ pub struct Bound {
     pub by: String,
 }
 
-/// The links of a host that count together: those into the network, or that into its scale-up domain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Side {
-    Network,
-    ScaleUp,
-}
-
 impl Bound {
     /// The bound of `program`, with hosts that send and receive at the rates of their links and nothing else in the network: the
-    /// longest chain of flows that wait for each other, or the links of a host that have the most to send or to receive. Each
-    /// link counts by its own rate: flows within a scale-up domain use its links, the others those into the network, all of
-    /// which count together. Flows of a chain take the time for their bytes at the slower of the two hosts' rates, and the delay
-    /// of the two hosts' links. With `Reuse::Persistent`, messages of one host to another that start in order follow each
-    /// other. A step of [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a
-    /// processor; its steps do. The program must have no circles.
+    /// longest chain of flows that wait for each other, or a link that takes longer for messages than lie between the first of
+    /// their starts and the end. Each link counts by its own rate: flows within a scale-up domain use its links, the others those
+    /// into the network, all of which count together. Flows of a chain take the time for their bytes at the slower of the two
+    /// hosts' rates, and the delay of the two hosts' links; a node that waits for several over the same link waits for all their
+    /// bytes. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of
+    /// [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor; its steps do. The
+    /// program must have no circles.
     pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
-        let (first, chain) = longest(program, places, reuse);
-        let (busiest, by) = busiest(program, places);
-        let nearest = program.flows.iter().map(|flow| places.delay(flow.src, flow.dst)).min();
-        let (time, busiest) = (chain.at.saturating_since(first), busiest + nearest.unwrap_or(Duration::ZERO));
-        let time = if chain.at == Time::MAX { Duration::MAX } else { time };
-        if busiest > time {
-            return Self { time: busiest, by };
+        let rings = Rings::of(program);
+        let ordered = rings.ordered(program);
+        let program = &*ordered;
+        let graph = program.graph();
+        let order = program.order(&graph).unwrap_or_default();
+        let heads = Heads::of(program, (&graph, &order), &rings, places, reuse);
+        let tails = Tails::of(program, (&graph, &order), &rings, places, reuse);
+        let (first, chain) = (heads.first(program), heads.last);
+        let since = |end: Time| if end == Time::MAX { Duration::MAX } else { end.saturating_since(first) };
+        let time = since(chain.at);
+        if let Some((end, link)) = busiest(program, &heads, &tails, places)
+            && since(end) > time
+        {
+            return Self { time: since(end), by: link.words(places) };
         }
         let by = match chain.flows {
             0 => "computations".to_owned(),
@@ -60,140 +66,34 @@ impl Bound {
     }
 }
 
-/// The start of the first flow or step of a processor, and the chain that ends last. One that waits for nothing is the first:
-/// nothing delays it.
-fn longest(program: &Program, places: &Places, reuse: Reuse) -> (Time, Chain) {
-    let rings = Rings::of(program);
-    let ordered = rings.ordered(program);
-    let program = &*ordered;
-    let graph = program.graph();
-    let starts = program.flows.iter().map(|flow| flow.start);
-    let starts = starts.chain(program.steps.iter().map(|step| step.start));
-    let mut chains: Vec<Chain> = starts.map(|at| Chain { at, flows: 0 }).collect();
-    let mut last = Chain { at: Time::ZERO, flows: 0 };
-    for node in program.order(&graph).unwrap_or_default() {
-        let number = place(node, program.flows.len());
-        let started = chains[number];
-        if rings.is_step(node) {
-            // All flows of the ring have started: their parts wait for each other.
-            for (flow, received) in rings.ends(node, program, places, |flow| chains[flow as usize]) {
-                if received.at > last.at {
-                    last = received;
-                }
-                let ListedFlow { src, dst, .. } = program.flows[flow as usize];
-                let answer = [Duration::ZERO, places.delay(dst, src)];
-                for &need in graph.from(Node::Flow(flow)) {
-                    let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
-                    if point != Point::Started {
-                        let at = received.at + answer[usize::from(point == Point::Acknowledged)] + delay;
-                        let waiting = place(waiting, program.flows.len());
-                        chains[waiting].put_off(Chain { at, ..received });
-                    }
-                }
-            }
-            continue;
-        }
-        let is_whole = !rings.has(node);
-        let (sent, received, acknowledged) = match node {
-            Node::Flow(flow) => {
-                let flow = &program.flows[flow as usize];
-                let bytes = places.rate_between(flow.src, flow.dst).tx_time(Bytes(flow.bytes));
-                let received = started.at + bytes + places.delay(flow.src, flow.dst);
-                (started.at + bytes, received, received + places.delay(flow.dst, flow.src))
-            }
-            Node::Step(_) => (started.at, started.at, started.at),
-        };
-        let flows = started.flows + u64::from(matches!(node, Node::Flow(_)));
-        // Steps that only wait, for acknowledgements for instance, are no end.
-        let end = match node {
-            Node::Flow(_) => Some(received),
-            Node::Step(_) => takes(program, node).map(|takes| started.at + takes),
-        };
-        if let Some(at) = end.filter(|at| is_whole && *at > last.at) {
-            last = Chain { at, flows };
-        }
-        for &need in graph.from(node) {
-            let Need { waiting, at: point, delay, .. } = program.needs[need as usize];
-            if !is_whole && point != Point::Started {
-                continue;
-            }
-            let done = match point {
-                Point::Started if reuse == Reuse::Persistent && share_ends(program, node, waiting) => sent,
-                Point::Started => started.at,
-                Point::Received => received,
-                Point::Acknowledged => acknowledged,
-            };
-            let waiting = place(waiting, program.flows.len());
-            chains[waiting].put_off(Chain { at: done + delay, flows });
-        }
-    }
-    let works = (0..).zip(&program.steps).filter(|(_, step)| step.work().is_some());
-    let works = works.map(|(step, _)| place(Node::Step(step), program.flows.len()));
-    let first = (0..program.flows.len()).chain(works).map(|node| chains[node].at).min();
-    (first.unwrap_or(Time::ZERO), last)
-}
-
-/// How long a processor is busy with a node, if any is.
-fn takes(program: &Program, node: Node) -> Option<Duration> {
-    let Node::Step(step) = node else { return None };
-    program.steps[step as usize].work().map(|(_, takes)| takes)
-}
-
-/// Whether two nodes are flows of one host to another.
-fn share_ends(program: &Program, a: Node, b: Node) -> bool {
-    let ends = |node| match node {
-        Node::Flow(flow) => Some((program.flows[flow as usize].src, program.flows[flow as usize].dst)),
-        Node::Step(_) => None,
-    };
-    ends(a).is_some() && ends(a) == ends(b)
-}
-
-/// The time of the links of a host that have the most to send or to receive, and these links.
-fn busiest(program: &Program, places: &Places) -> (Duration, String) {
-    let mut loads = vec![[[0_u64; 2]; 2]; places.len()];
-    for flow in &program.flows {
-        let side = match places.share_domain(flow.src, flow.dst) {
-            true => Side::ScaleUp,
-            false => Side::Network,
-        };
-        for (host, way) in [(flow.src, 0), (flow.dst, 1)] {
-            let load = &mut loads[host.index()][side as usize][way];
-            *load = load.saturating_add(flow.bytes);
-        }
-    }
-    let mut most = (Duration::ZERO, HostId(0), Side::Network, 0);
-    for (host, loads) in (0..).map(HostId).zip(&loads) {
-        let none = Rate::from_bps(0);
-        let rates = [
-            (Side::Network, [places.rate(host), places.rate_in(host)]),
-            (Side::ScaleUp, places.domain_rates(host).unwrap_or([none; 2])),
-        ];
-        for (side, rates) in rates {
-            for way in [0, 1] {
-                let bytes = loads[side as usize][way];
-                let time = if bytes == 0 { Duration::ZERO } else { rates[way].tx_time(Bytes(bytes)) };
-                if time > most.0 {
-                    most = (time, host, side, way);
-                }
+/// The link whose flows end last, and that end.
+fn busiest(program: &Program, heads: &Heads, tails: &Tails, places: &Places) -> Option<(Time, Link)> {
+    let ends: [fn(&ListedFlow, &Places) -> Link; 2] = [Link::of_source, Link::of_destination];
+    let mut last: Option<(Time, Link)> = None;
+    for link_of in ends {
+        let links = program.flows.iter().map(|flow| link_of(flow, places));
+        let flows = Buckets::new(Link::count(places), links.map(|link| Some(link.number())));
+        for flows in (0..flows.len()).map(|number| flows.of(number)).filter(|flows| !flows.is_empty()) {
+            let link = link_of(&program.flows[flows[0] as usize], places);
+            let transfers =
+                flows.iter().map(|flow| tails.transfer(program, *flow, link, heads.start(*flow), places));
+            let end = end_of(&mut transfers.collect::<Vec<_>>());
+            if last.is_none_or(|(latest, _)| end > latest) {
+                last = Some((end, link));
             }
         }
     }
-    let (time, host, side, way) = most;
-    let words = match (side, way) {
-        (Side::Network, 0) => "sends into the network",
-        (Side::Network, _) => "receives from the network",
-        (Side::ScaleUp, 0) => "sends into its scale-up domain",
-        (Side::ScaleUp, _) => "receives from its scale-up domain",
-    };
-    (time, format!("{} {words}", places.name(host)))
+    last
 }
 
 #[cfg(test)]
 mod tests {
     use weft_fabric::{FabricBuilder, LinkSpec, build};
+    use weft_units::{HostId, Rate};
 
     use super::*;
     use crate::collective::{Algorithm, Collective};
+    use crate::dependencies::{Node, Point};
     use crate::places::tests::spine_leaf;
     use crate::program::tests::there_and_back;
 
@@ -206,14 +106,18 @@ mod tests {
         let bound = |program: &Program| Bound::of(program, &places, Reuse::PerMessage);
         let chain = Bound { time: US(8 + 3 + 4 + 16), by: "a chain of 2 messages".into() };
         assert_eq!(bound(&there_and_back()), chain);
+        // Of two messages to h1, the second one leads on.
         let mut chunks = Program { ranks: 3, ..Program::default() };
-        let first = [chunks.flow(0, 1, 1_000), chunks.flow(1, 2, 1_000)];
-        let second = [chunks.flow(0, 1, 1_000), chunks.flow(1, 2, 1_000)];
-        chunks.need(first[1], first[0], Point::Received, US(0));
-        chunks.need(second[1], second[0], Point::Received, US(0));
-        chunks.need(second[0], first[0], Point::Started, US(0));
-        assert_eq!(bound(&chunks).time, US(16), "they may share the line");
-        assert_eq!(Bound::of(&chunks, &places, Reuse::Persistent).time, US(24), "one after the other");
+        let (first, second) = (chunks.flow(0, 1, 10_000), chunks.flow(0, 1, 1_000));
+        let on = chunks.flow(1, 2, 10_000);
+        chunks.need(on, second, Point::Received, US(0));
+        chunks.need(second, first, Point::Started, US(0));
+        assert_eq!(bound(&chunks).time, US(8 + 80), "it may overtake the first one");
+        assert_eq!(
+            Bound::of(&chunks, &places, Reuse::Persistent).time,
+            US(80 + 8 + 80),
+            "one after the other"
+        );
         let mut busy = there_and_back();
         busy.flow(2, 0, 10_000);
         let received = Bound { time: US(96), by: "h0 receives from the network".into() };

@@ -282,14 +282,15 @@ mod tests {
             (Algorithm::AllGather, 1, 16, whole * 15.0 / 16.0),
             (Algorithm::AllToAll, 1, 16, whole * 15.0 / 16.0),
             (Algorithm::HalvingDoublingAllReduce, 1, 16, whole * 2.0 * 15.0 / 16.0),
-            // Two levels up and two down; in ten chunks, inner ranks send all of it three times.
-            (Algorithm::TreeAllReduce, 1, 7, 4.0 * whole),
-            (Algorithm::TreeAllReduce, 10, 7, 3.0 * whole),
+            // Two levels up and two down, each with two children on a link.
+            (Algorithm::TreeAllReduce, 1, 7, 8.0 * whole),
+            // Rank 1 receives all of it three times, and has two children that it sends the last chunk to.
+            (Algorithm::TreeAllReduce, 10, 7, (3.0 + 2.0 / 10.0) * whole),
             (Algorithm::ReduceScatter, 1, 16, whole * 15.0 / 16.0),
             // Rings of 4, twice.
             (Algorithm::HierarchicalAllReduce, 1, 16, whole * (2.0 * 3.0 / 4.0 + 2.0 * 3.0 / 4.0 / 4.0)),
-            // Four levels up and four down, each with half of the data.
-            (Algorithm::DoubleTreeAllReduce, 1, 16, 4.0 * whole),
+            // Four levels up and four down, each with half of the data and, but at the root, with two children.
+            (Algorithm::DoubleTreeAllReduce, 1, 16, (2.0 * (3.0 * 2.0 + 1.0)) / 2.0 * whole),
             // Both ways, all data and the own part of it, among hosts that are one domain.
             (Algorithm::NvlsAllReduce, 1, 4, whole * (1.0 + 1.0 / 4.0)),
             (Algorithm::Broadcast, 10, 5, whole * (10.0 + 3.0) / 10.0),

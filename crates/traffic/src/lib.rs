@@ -10,6 +10,7 @@
 
 mod arrivals;
 mod bound;
+mod buckets;
 mod cdf;
 mod classes;
 mod collective;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{Bytes, Duration, HostId, Time};
 
+use crate::buckets::Buckets;
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::lane::Lane;
 use crate::listed::ListedFlow;
@@ -40,8 +41,7 @@ pub struct Program {
 pub(crate) struct Graph {
     flows: usize,
     /// Indices of needs, by the node that is waited for.
-    from: Vec<u32>,
-    first: Vec<u32>,
+    from: Buckets,
     /// The number of needs of each node.
     open: Vec<u32>,
 }
@@ -50,26 +50,32 @@ impl Program {
     /// The needs by node.
     pub(crate) fn graph(&self) -> Graph {
         let (flows, count) = (self.flows.len(), self.flows.len() + self.steps.len());
-        let (mut first, mut open) = (vec![0_u32; count + 1], vec![0; count]);
+        let mut open = vec![0; count];
         for need in &self.needs {
-            first[place(need.on, flows) + 1] += 1;
             open[place(need.waiting, flows)] += u32::from(!self.is_each(need.waiting));
         }
-        for at in 0..count {
-            first[at + 1] += first[at];
-        }
-        let (mut next, mut from) = (first.clone(), vec![0; self.needs.len()]);
-        for (at, need) in (0..).zip(&self.needs) {
-            let slot = &mut next[place(need.on, flows)];
-            from[*slot as usize] = at;
-            *slot += 1;
-        }
-        Graph { flows, from, first, open }
+        let from = Buckets::new(count, self.needs.iter().map(|need| Some(place(need.on, flows))));
+        Graph { flows, from, open }
     }
 
     /// Whether a node starts each time that something it waits for is done.
-    fn is_each(&self, node: Node) -> bool {
+    pub(crate) fn is_each(&self, node: Node) -> bool {
         matches!(node, Node::Step(step) if self.steps[step as usize].kind == StepKind::Each)
+    }
+
+    /// How long a processor is busy with a node, if any is.
+    pub(crate) fn takes(&self, node: Node) -> Option<Duration> {
+        let Node::Step(step) = node else { return None };
+        self.steps[step as usize].work().map(|(_, takes)| takes)
+    }
+
+    /// Whether two nodes are flows of one host to another.
+    pub(crate) fn share_ends(&self, a: Node, b: Node) -> bool {
+        let ends = |node| match node {
+            Node::Flow(flow) => Some((self.flows[flow as usize].src, self.flows[flow as usize].dst)),
+            Node::Step(_) => None,
+        };
+        ends(a).is_some() && ends(a) == ends(b)
     }
 
     /// All nodes, each after those that it waits for, except for steps of [`StepKind::Each`]; if some wait for each
@@ -341,8 +347,7 @@ impl Graph {
 
     /// The indices of the needs on a node.
     pub(crate) fn from(&self, node: Node) -> &[u32] {
-        let at = place(node, self.flows);
-        &self.from[self.first[at] as usize..self.first[at + 1] as usize]
+        self.from.of(place(node, self.flows))
     }
 }
 
