@@ -1,10 +1,14 @@
 //! [`Places`]: the properties of a fabric that traffic depends on: its hosts, their racks and scale-up domains, and the
 //! capacities of host links and rack uplinks.
 
+mod domains;
+
 use std::collections::{BTreeMap, HashMap};
 
 use weft_fabric::{Fabric, Link};
 use weft_units::{Duration, HostId, NodeId, Rate};
+
+use self::domains::{Domains, Ways};
 
 /// The hosts attached to one switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,14 +22,6 @@ pub struct Rack {
     pub uplinks: Rate,
     /// The sum without failed links: the rack's actual uplink capacity.
     pub uplinks_up: Rate,
-}
-
-/// Properties of a host's links besides their outgoing rates.
-#[derive(Clone, Copy, Debug)]
-struct Ways {
-    rate_in: Rate,
-    delay_out: Duration,
-    delay_in: Duration,
 }
 
 /// Hosts, racks and capacities.
@@ -44,46 +40,6 @@ pub struct Places {
     starts: Vec<u32>,
     ids: HashMap<String, HostId>,
     domains: Domains,
-}
-
-/// The scale-up domains; empty if there are none.
-#[derive(Clone, Debug, Default)]
-struct Domains {
-    /// The hosts of each; then each host outside of all.
-    hosts: Vec<Vec<HostId>>,
-    /// The domain of each host; [`NONE`] outside.
-    of_host: Vec<u32>,
-    /// The links of each host into its domain.
-    ways: Vec<Option<(Rate, Ways)>>,
-}
-
-/// The domain of a host outside of all domains.
-const NONE: u32 = u32::MAX;
-
-impl Domains {
-    fn of(fabric: &Fabric) -> Self {
-        if !fabric.has_scale_up() {
-            return Self::default();
-        }
-        let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
-        let mut ways = Vec::new();
-        for host in (0..fabric.host_count() as u32).map(HostId) {
-            let link = fabric.scale_up_link(host);
-            ways.push(link.map(|id| {
-                let (out, back) = (fabric.link(id), fabric.link(id.reverse()));
-                members.entry(out.to).or_default().push(host);
-                (out.rate, Ways { rate_in: back.rate, delay_out: out.delay, delay_in: back.delay })
-            }));
-        }
-        let mut hosts: Vec<Vec<HostId>> = members.into_values().collect();
-        let mut of_host = vec![NONE; ways.len()];
-        for (domain, hosts) in (0..).zip(&hosts) {
-            hosts.iter().for_each(|host| of_host[host.index()] = domain);
-        }
-        let outside = (0..).map(HostId).zip(&of_host).filter(|(_, domain)| **domain == NONE);
-        hosts.extend(outside.map(|(host, _)| vec![host]));
-        Self { hosts, of_host, ways }
-    }
 }
 
 impl Places {
@@ -217,7 +173,7 @@ impl Places {
     /// The least delays of the links of two hosts that a packet from `src` to `dst` passes, without the links between switches.
     pub fn delay(&self, src: HostId, dst: HostId) -> Duration {
         if self.share_domain(src, dst)
-            && let (Some((_, out)), Some((_, back))) = (self.within(src), self.within(dst))
+            && let (Some((_, out)), Some((_, back))) = (self.domains.within(src), self.domains.within(dst))
         {
             return out.delay_out + back.delay_in;
         }
@@ -228,48 +184,26 @@ impl Places {
 
     /// Whether two hosts belong to one scale-up domain.
     pub fn share_domain(&self, a: HostId, b: HostId) -> bool {
-        let of = |host: HostId| self.domains.of_host.get(host.index()).filter(|domain| **domain != NONE);
-        of(a).is_some_and(|domain| Some(domain) == of(b))
-    }
-
-    /// The link of a host into its scale-up domain: the rate out of it, and the rest.
-    fn within(&self, host: HostId) -> Option<(Rate, Ways)> {
-        *self.domains.ways.get(host.index())?
+        self.domains.share(a, b)
     }
 
     /// The rates at which `host` sends into its scale-up domain and receives from it.
     pub fn domain_rates(&self, host: HostId) -> Option<[Rate; 2]> {
-        self.within(host).map(|(out, ways)| [out, ways.rate_in])
+        self.domains.within(host).map(|(out, ways)| [out, ways.rate_in])
     }
 
     /// The rate of a transfer from `src` to `dst` with nothing else in the network: that of the slower of both hosts' links
     /// into the network or, within a scale-up domain, into it.
     pub fn rate_between(&self, src: HostId, dst: HostId) -> Rate {
-        match (self.share_domain(src, dst), self.within(src), self.within(dst)) {
+        match (self.share_domain(src, dst), self.domains.within(src), self.domains.within(dst)) {
             (true, Some((out, _)), Some((_, back))) => out.min(back.rate_in),
             _ => self.rate(src).min(self.rate_in(dst)),
         }
     }
 
-    /// The rank that passes messages on from a rank to another, with ranks on these hosts: that on the host of the sender's
-    /// scale-up domain with the number of the receiver's host in its own.
+    /// Ranks on the rails of the scale-up domains: [`Domains::rails`].
     pub(crate) fn rails(&self, hosts: &[HostId]) -> impl Fn(u32, u32) -> Option<u32> {
-        let mut numbers = vec![NONE; self.len()];
-        for members in &self.domains.hosts {
-            (0..).zip(members).for_each(|(number, host)| numbers[host.index()] = number);
-        }
-        let place = |host: HostId| {
-            let domain = self.domains.of_host.get(host.index()).copied().filter(|domain| *domain != NONE);
-            domain.map(|domain| (domain, numbers[host.index()]))
-        };
-        let places: Vec<Option<(u32, u32)>> = hosts.iter().map(|host| place(*host)).collect();
-        let ranks: HashMap<(u32, u32), u32> =
-            (0..).zip(&places).filter_map(|(rank, place)| Some(((*place)?, rank))).collect();
-        move |src, dst| {
-            let ((domain, number), (other, to)) = (places[src as usize]?, places[dst as usize]?);
-            let is_across = domain != other && number != to;
-            is_across.then(|| ranks.get(&(domain, to)).copied()).flatten()
-        }
+        self.domains.rails(hosts)
     }
 
     /// The number of ranks in each scale-up domain, with ranks on these hosts.
@@ -277,57 +211,17 @@ impl Places {
     /// # Errors
     /// Not all domains have as many ranks, at least two, next to each other.
     pub(crate) fn ranks_of_domains(&self, hosts: &[HostId]) -> Result<u32, String> {
-        if self.domains.hosts.is_empty() {
-            return Err("the fabric has none; set `fabric.scale_up`".to_owned());
-        }
-        let runs: Vec<&[HostId]> = hosts.chunk_by(|a, b| self.share_domain(*a, *b)).collect();
-        let mut known: HashMap<u32, HostId> = HashMap::new();
-        for &head in runs.iter().map(|run| &run[0]) {
-            let domain = self.domains.of_host[head.index()];
-            if domain == NONE {
-                return Err(format!("`{}` is in none; expected `ranks` without it", self.name(head)));
-            }
-            if let Some(other) = known.insert(domain, head) {
-                return Err(format!(
-                    "`{}` and `{}` share one, but ranks between them are in others; expected the ranks of a domain next to each \
-                     other, as with placement = \"rack\"",
-                    self.name(other),
-                    self.name(head)
-                ));
-            }
-        }
-        let size = runs.first().map_or(0, |run| run.len());
-        for run in &runs {
-            let name = self.name(run[0]);
-            if run.len() == 1 {
-                return Err(format!("that of `{name}` has one rank; expected at least 2 in each"));
-            }
-            if run.len() != size {
-                return Err(format!(
-                    "that of `{}` has {size} ranks, that of `{name}` {}; expected as many in each",
-                    self.name(hosts[0]),
-                    run.len()
-                ));
-            }
-        }
-        Ok(size as u32)
+        self.domains.ranks(hosts, &self.names)
     }
 
     /// The number of scale-up domains of these hosts; without any, each host is a server of its own.
     pub(crate) fn servers_of(&self, hosts: &[HostId]) -> u64 {
-        let mut domains: Vec<Option<u32>> =
-            hosts.iter().map(|host| self.domains.of_host.get(host.index()).copied()).collect();
-        if domains.contains(&None) {
-            return hosts.len() as u64;
-        }
-        domains.sort_unstable();
-        domains.dedup();
-        domains.len() as u64
+        self.domains.servers(hosts)
     }
 
     /// The hosts of each scale-up domain, in order, then each host outside of all; empty if there are no domains.
     pub fn domains(&self) -> &[Vec<HostId>] {
-        &self.domains.hosts
+        self.domains.hosts()
     }
 
     /// The racks.

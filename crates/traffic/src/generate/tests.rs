@@ -1,9 +1,12 @@
 //! Tests of [`generate`].
 
 use super::*;
+use std::collections::HashMap;
+
 use crate::arrivals::Arrivals;
-use crate::collective::Algorithm;
+use crate::collective::{Algorithm, Collective};
 use crate::flow::Flow;
+use crate::lane::Lane;
 use crate::load_of::LoadOf;
 use crate::pairs::Pairs;
 use crate::placement::Placement;
