@@ -114,9 +114,10 @@ impl Settings {
         if transport.keeps_connections() {
             traffic.iter_mut().for_each(GroupSettings::keep_connections);
         }
-        if let Some(problem) = transport.misfit(descriptor, scheme_at.key(scheme::NAME.name)).or_else(|| {
-            interfaces::misfit(transport.interfaces, &transport.protocol, descriptor, &scheme, &transport_at)
-        }) {
+        if let Some(problem) = transport
+            .misfit(descriptor, scheme_at.key(scheme::NAME.name))
+            .or_else(|| interfaces::misfit(transport.interfaces, descriptor, &scheme, &transport_at))
+        {
             problems.add(problem);
             return None;
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use weft_fabric::{Fabric, Interfaces};
 use weft_switching::{Descriptor, SchemeSpec};
 use weft_traffic::{Flow, InterfaceRule, Lane};
-use weft_transport::{Mptcp, Protocol};
 use weft_units::plural;
 
 use crate::diagnostic::Problem;
@@ -116,10 +115,9 @@ fn spell(flow: &Flow, fabric: &Fabric) -> String {
     format!("the flow from `{src}` to `{dst}` at {}", flow.start)
 }
 
-/// The problem if the rule does not go together with the hosts' protocol or with the scheme.
+/// The problem if the rule does not go together with the scheme.
 pub(crate) fn misfit(
     rule: InterfaceRule,
-    protocol: &Protocol,
     scheme: &Descriptor,
     spec: &SchemeSpec,
     at: &At,
@@ -127,12 +125,6 @@ pub(crate) fn misfit(
     let position = at.key(RULE.name);
     if rule == InterfaceRule::Hash {
         return None;
-    }
-    if protocol.tcp().is_some_and(|config| config.mptcp == Mptcp::Fullmesh) {
-        let message = format!(
-            "transport.interfaces is \"{rule}\", and transport.mptcp is \"fullmesh\", which uses each pair of interfaces"
-        );
-        return Some(Problem::at(position, message).label("remove one, or set mptcp = \"ndiffports\""));
     }
     (!(scheme.knows_interfaces)(spec)).then(|| {
         let message =

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use weft_fabric::Interfaces;
 use weft_switching::{Header, mix64};
 use weft_traffic::{EPHEMERAL, Flow};
-use weft_transport::mptcp::{Addresses, Config, Connection, NewSubflow, Packet};
+use weft_transport::mptcp::{Addresses, Config, Connection, MAX_SUBFLOWS, NewSubflow, Packet};
 use weft_transport::{Machine, Mptcp};
 use weft_units::{HostId, Time};
 
@@ -43,9 +44,27 @@ impl Multipath {
         Self { config, taken }
     }
 
-    /// The links of a subflow, if hosts use several.
-    fn links(&self, source: u8, destination: u8) -> Option<[u8; 2]> {
-        (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([source, destination])
+    /// Whether there is a subflow for each pair of links, or of interfaces.
+    fn is_mesh(&self) -> bool {
+        self.config.plain().mptcp == Mptcp::Fullmesh
+    }
+
+    /// The links of a subflow, if hosts use several and no rule chooses among their interfaces.
+    fn links(&self, net: &Network<'_>, source: u8, destination: u8) -> Option<[u8; 2]> {
+        (self.is_mesh() && net.interfaces.is_none()).then_some([source, destination])
+    }
+
+    /// The addresses of the subflows of a full mesh. If a rule chooses interfaces, they follow from the number of the subflow;
+    /// without any, there is one subflow.
+    fn addresses(flow: &Flow, cx: &Ctx<'_, '_>) -> Addresses {
+        let most = |count: usize| count.min(MAX_SUBFLOWS) as u8;
+        let Some(all) = &cx.net.interfaces else {
+            let links = |host| most(cx.net.fabric.ports(cx.net.fabric.host_node(host)).len());
+            return Addresses { local: links(flow.src), remote: links(flow.dst) };
+        };
+        let first = cx.world.first_interfaces(flow);
+        let pairs = first.map_or(1, |first| all.mesh(flow.src, flow.dst, first).take(MAX_SUBFLOWS).count());
+        Addresses { local: 1, remote: most(pairs) }
     }
 
     /// A source port for subflow `number` of `flow` that no other connection between the hosts uses, if any is free.
@@ -74,8 +93,15 @@ impl Protocol for Multipath {
         template(flow, side)
     }
 
-    fn first_links(&self) -> Option<[u8; 2]> {
-        self.links(0, 0)
+    fn first_links(&self, net: &Network<'_>) -> Option<[u8; 2]> {
+        self.links(net, 0, 0)
+    }
+
+    fn interfaces(&self, all: &Interfaces, flow: &Flow, first: [u8; 2], name: u8) -> [u8; 2] {
+        if !self.is_mesh() {
+            return all.next(flow.src, flow.dst, first, name);
+        }
+        all.mesh(flow.src, flow.dst, first).nth(name.into()).unwrap_or(first)
     }
 
     fn open(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_>) -> (Connection, Vec<u32>) {
@@ -84,8 +110,7 @@ impl Protocol for Multipath {
         if owner.side == 1 {
             return (Connection::listen(&self.config, drawn(flow, 2), sequence), Vec::new());
         }
-        let links = |host| cx.net.fabric.ports(cx.net.fabric.host_node(host)).len().min(32) as u8;
-        let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
+        let addresses = Self::addresses(flow, cx);
         let mut client = Connection::connect(&self.config, cx.net.now, drawn(flow, 1), sequence, addresses);
         client.write(bytes);
         if !is_shared {
@@ -190,7 +215,7 @@ impl Transmission for Multipath {
         let Some(number) = end.machine.accept(&shell.protocol.config, address, random) else {
             return usize::MAX >> 1;
         };
-        let links = shell.protocol.links(0, address);
+        let links = shell.protocol.links(cx.net, 0, address);
         let subflow = shell.subflow(name, &Flow { sport: header.sport, ..*flow }, 1, links, cx);
         if let Some(end) = shell.ends.at(place) {
             match end.subflows.get_mut(number) {
@@ -256,7 +281,7 @@ impl Shell<Multipath> {
         let Some(NewSubflow { subflow: number, local, remote }) = opened else { return false };
         // If all ports are taken, two subflows share one, and switches cannot distinguish them.
         let sport = self.protocol.port(flow, number).unwrap_or(flow.sport);
-        let (name, links) = (number as u8, self.protocol.links(local, remote));
+        let (name, links) = (number as u8, self.protocol.links(cx.net, local, remote));
         let subflow = self.subflow(name, &Flow { sport, ..*flow }, 0, links, cx);
         if let Some(end) = self.ends.at(place) {
             end.subflows.push(subflow);

@@ -49,7 +49,7 @@ impl<P: Transmission> Shell<P> {
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
         let is_within = world.framings.is_within(flow);
-        let subflow = self.subflow(0, flow, side, self.protocol.first_links(), cx);
+        let subflow = self.subflow(0, flow, side, self.protocol.first_links(cx.net), cx);
         let to = subflow.template.destination().unwrap_or(flow.dst);
         let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic, to };
         let (machine, state) = self.protocol.open(&opening, cx);

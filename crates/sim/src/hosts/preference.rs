@@ -9,21 +9,18 @@ use super::subflow::{Addresses, Subflow};
 use crate::network::Network;
 
 impl<P: Protocol> Shell<P> {
-    /// The interfaces that a subflow prefers: the first one those of its flow, each further one the next in order of number. The
-    /// source of a flow that chooses by load does so now.
+    /// The interfaces that a subflow prefers: the first one those of its flow, each further one those that follow for its
+    /// protocol. The source of a flow that chooses by load does so now.
     pub fn preferred(&mut self, name: u8, flow: &Flow, side: usize, cx: &Ctx<'_, '_>) -> Addresses {
         let chosen = &cx.world.chosen;
         let chooses = side == 0 && chosen.is_used();
-        let first = flow.lane.interfaces().or_else(|| {
-            if chooses && name == 0 {
-                let best = cx.nics.least_loaded(cx.net, flow, &self.open_flows);
-                best.into_iter().for_each(|both| chosen.set(flow.id.0, both));
-            }
-            chosen.get(flow.id.0)
-        });
+        if chooses && name == 0 && flow.lane.interfaces().is_none() {
+            let best = cx.nics.least_loaded(cx.net, flow, &self.open_flows);
+            best.into_iter().for_each(|both| chosen.set(flow.id.0, both));
+        }
+        let first = cx.world.first_interfaces(flow);
         let (Some(first), Some(all)) = (first, &cx.net.interfaces) else { return Addresses::Hosts };
-        let counts = [flow.src, flow.dst].map(|host| all.count(host).max(1));
-        let both = [0, 1].map(|end| ((u32::from(first[end]) + u32::from(name)) % counts[end]) as u8);
+        let both = self.protocol.interfaces(all, flow, first, name);
         if chooses {
             let [own, other] = all.addresses(flow.src, flow.dst, both);
             self.open_flows.open(flow.src, own, other);

@@ -1,5 +1,6 @@
 //! [`Protocol`]: the behaviour of hosts that differs between transport protocols, and [`End`], an end of a connection.
 
+use weft_fabric::Interfaces;
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
 use weft_transport::{Arrival, Machine, Segment};
@@ -141,8 +142,13 @@ pub trait Protocol: Send + Sized {
     }
 
     /// The numbers of the links of the first subflow at its source and its destination, if hosts use several.
-    fn first_links(&self) -> Option<[u8; 2]> {
+    fn first_links(&self, _net: &Network<'_>) -> Option<[u8; 2]> {
         None
+    }
+
+    /// The interfaces of subflow `name` of a flow that has the interfaces `first` by the rule.
+    fn interfaces(&self, all: &Interfaces, flow: &Flow, first: [u8; 2], name: u8) -> [u8; 2] {
+        all.next(flow.src, flow.dst, first, name)
     }
 
     /// Opens an end.

@@ -39,6 +39,13 @@ pub struct World<'a> {
     pub chosen: Chosen,
 }
 
+impl World<'_> {
+    /// The interfaces of a flow's first subflow by the rule, as far as the source has chosen.
+    pub fn first_interfaces(&self, flow: &Flow) -> Option<[u8; 2]> {
+        flow.lane.interfaces().or_else(|| self.chosen.get(flow.id.0))
+    }
+}
+
 /// The node of a host.
 pub fn node_of(net: &Network<'_>, host: HostId) -> NodeId {
     net.fabric.host_node(host)

@@ -21,6 +21,8 @@ pub struct Ideal {
     framings: Framings,
     /// The parameters of TCP if its connections have several subflows.
     multipath: Option<Config>,
+    /// Whether flows choose interfaces by a rule.
+    has_rule: bool,
     /// The links that are down.
     down: Arc<BTreeSet<LinkId>>,
     /// Whether one shortest path gives the same result as all of them: links between switches are alike
@@ -42,9 +44,15 @@ impl Ideal {
         Self {
             framings: Framings::of(fabric, transport),
             multipath: config.cloned(),
+            has_rule: false,
             down: Arc::new(ids.filter(|id| !fabric.link(*id).up).collect()),
             alike,
         }
+    }
+
+    /// With flows that choose interfaces by a rule, or not.
+    pub fn with_rule(self, has_rule: bool) -> Self {
+        Self { has_rule, ..self }
     }
 
     /// Other links are down now.
@@ -91,7 +99,7 @@ impl Ideal {
             hops += 1;
         });
         if let Some(config) = self.multipath.as_ref().filter(|_| !self.alike && hops > 0) {
-            let multipath = Multipath { fabric, down: &self.down, config };
+            let multipath = Multipath { fabric, down: &self.down, config, has_rule: self.has_rule };
             return multipath.fct(routes, framing, flow).map_or((Duration::ZERO, 0), |fct| (fct, hops));
         }
         (ways + waiting, hops)
@@ -232,6 +240,27 @@ mod tests {
         // The links into `b` limit, whatever is between the switches.
         let joined = two_links(&near, [&near, &spec(10, 2)], Some(&spec(1_000, 1)));
         assert!((time(&joined, Fullmesh, 10_000_000) - (12.0 + 800.0 * wire / 1.1)).abs() < 2.0);
+    }
+
+    #[test]
+    fn subflows_of_a_full_mesh_use_all_interfaces_by_a_rule() {
+        let mut fabric = FabricBuilder::new("eight links");
+        let [a, b] = ["a", "b"].map(|name| fabric.add_host(name, 0, None).unwrap());
+        let switch = fabric.add_switch("s", 1, None).unwrap();
+        for host in [a, b].repeat(8) {
+            fabric.connect(host, switch, &link(100)).unwrap();
+        }
+        let fabric = fabric.build().unwrap();
+        let time = |has_rule| {
+            let ideal = Ideal::new(&fabric, &linux(Mptcp::Fullmesh)).with_rule(has_rule);
+            ideal.fct(&fabric, &EqualCost::compute(&fabric), &flow(0, 1, 10_000_000)).0.as_secs_f64()
+        };
+        // 32 of 64 pairs are of four links of the source; by a rule, they are of all eight.
+        let wire = 1_538.0 / 1_448.0;
+        for (has_rule, links) in [(false, 4.0), (true, 8.0)] {
+            let (found, expected) = (time(has_rule), 0.8 * wire / links);
+            assert!((found / expected - 1.0).abs() < 0.01, "{links}: {found}, expected {expected}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use weft_fabric::{EqualCost, Fabric, measure};
 use weft_traffic::Flow;
-use weft_transport::mptcp::Addresses;
+use weft_transport::mptcp::{Addresses, MAX_SUBFLOWS};
 use weft_transport::{Config, Framing, Mptcp};
 use weft_units::{Bytes, Duration, HostId, LinkId, NodeId};
 
@@ -17,6 +17,8 @@ pub(super) struct Multipath<'a> {
     pub(super) fabric: &'a Fabric,
     pub(super) down: &'a BTreeSet<LinkId>,
     pub(super) config: &'a Config,
+    /// Whether subflows have interfaces by a rule, so that those of a full mesh use as many as they can.
+    pub(super) has_rule: bool,
 }
 
 impl Multipath<'_> {
@@ -68,7 +70,11 @@ impl Multipath<'_> {
         let ports = |host: HostId| self.fabric.ports(self.fabric.host_node(host));
         let [own, others] =
             [flow.src, flow.dst].map(|host| ports(host).len().min(usize::from(u8::MAX)) as u8);
-        let addresses = Addresses { local: own, remote: others }.in_use();
+        let most = |count: u8| count.min(MAX_SUBFLOWS as u8);
+        let addresses = match self.has_rule {
+            true => Addresses { local: most(own), remote: most(others) },
+            false => Addresses { local: own, remote: others }.in_use(),
+        };
         let is_fullmesh = self.config.mptcp == Mptcp::Fullmesh;
         [(flow.src, flow.dst, addresses.local), (flow.dst, flow.src, addresses.remote)].map(
             |(host, to, count)| {

@@ -126,7 +126,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             next: 0,
             late: Vec::new(),
             notices: BTreeMap::new(),
-            ideal: Ideal::new(fabric, world.transport),
+            ideal: Ideal::new(fabric, world.transport).with_rule(routes.interfaces().is_some()),
             begun: HashMap::new(),
         };
         if world.warm {

@@ -218,6 +218,52 @@ fn further_subflows_take_the_next_interfaces() {
     assert!(ran.bytes(["h1-l0", "h1-l1", "l2-h4", "l3-h4"]).iter().all(|bytes| *bytes > 4_000_000));
 }
 
+/// 200 MB from `h1` to `dst`, as a full mesh of subflows by this rule; the flow may have `more`.
+fn meshed(fabric: &str, rule: &str, dst: &str, more: &str) -> Ran {
+    let flow =
+        format!("[traffic]\nflow_list = [{{ src = \"h1\", dst = \"{dst}\", bytes = \"200 MB\"{more} }}]\n");
+    let text = scenario(fabric, "tcp", rule, &flow);
+    Ran::of(&text.replace("[scheme]", "mptcp = \"fullmesh\"\n[scheme]"))
+}
+
+#[test]
+fn a_full_mesh_fills_all_interfaces_by_each_rule() {
+    // 200 MB on two links of 1 Gbps, 1420 bytes in each 1538.
+    let expected = 1.6 / 2.0 * 1538.0 / 1420.0;
+    // Between the networks of a dual-plane there are no subflows, and in a rail-only each leaf is a network.
+    for (fabric, dst, subflows, links) in [
+        (DUAL_TOR, "h2", 4, ["h1-l0", "h1-l1", "l2-h2", "l3-h2"]),
+        (DUAL_PLANE, "h4", 2, ["h1-l0", "h1-l1", "l2-h4", "l3-h4"]),
+        (RAILS, "h3", 4, ["h1-l2", "h1-l3", "l2-h3", "l3-h3"]),
+        (RAIL_ONLY, "h3", 2, ["h1-l2", "h1-l3", "l2-h3", "l3-h3"]),
+    ] {
+        for (rule, more) in [("rail", ""), ("least-loaded", ""), ("listed", ", interfaces = [1, 0]")] {
+            let ran = meshed(fabric, rule, dst, more);
+            let time = ran.seconds()[0];
+            // Subflows that meet at an interface of the destination queue there, and fill the receive window.
+            let most = if rule == "rail" { 0.01 } else { 0.02 };
+            assert!((time / expected - 1.0).abs() < most, "{rule} {dst}: {time}, expected {expected}");
+            assert_eq!(ran.outcome.flows[0].subflows, subflows, "{rule} {dst}");
+            let bytes = ran.bytes(links);
+            assert!(bytes.iter().all(|bytes| *bytes > 105_000_000), "{rule} {dst}: {bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn subflows_of_an_interface_that_fails_use_the_others() {
+    for rule in ["rail", "least-loaded"] {
+        for failed in ["h1-l1", "h2-l3"] {
+            let fabric = format!("{DUAL_TOR}failed = [\"{failed}\"]");
+            let ran = meshed(&fabric, rule, "h2", "");
+            let (time, expected) = (ran.seconds()[0], 1.6 * 1538.0 / 1420.0);
+            assert!((time / expected - 1.0).abs() < 0.01, "{rule} {failed}: {time}, expected {expected}");
+            let idle = if failed == "h1-l1" { ["h1-l1", "l1-h1"] } else { ["l3-h2", "h2-l3"] };
+            assert_eq!(ran.bytes(idle), [0; 2], "{rule} {failed}");
+        }
+    }
+}
+
 #[test]
 fn flows_of_an_interface_that_is_down_share_another_one() {
     for protocol in PROTOCOLS {
@@ -292,7 +338,8 @@ fn results_do_not_depend_on_the_threads() {
         "[traffic]\nflow_list = [{flows}]\n[[event]]\nat = \"5 ms\"\nfail = \"h1-l0\"\n\
          [[event]]\nat = \"9 ms\"\nfail_node = \"l3\"\n[[event]]\nat = \"20 ms\"\nheal_node = \"l3\"\n"
     );
-    for protocol in PROTOCOLS {
+    let mesh = "tcp\"\nmptcp = \"fullmesh";
+    for protocol in PROTOCOLS.into_iter().chain([mesh]) {
         for rule in ["rail", "least-loaded"] {
             let on = |threads| said(Ran::on(threads, &scenario(DUAL_PLANE, protocol, rule, &more)).outcome);
             let alone = on(1);
