@@ -133,6 +133,18 @@ def test_all_reduces_in_switches_take_the_time_of_their_closed_forms_on_an_idle_
         assert sent(found, *link) == pytest.approx(BYTES * (GPUS + 1) / GPUS * WIRE, rel=0.01)
 
 
+@pytest.mark.parametrize("collective", ["nvls-reduce-scatter", "nvls-all-gather"])
+def test_half_an_all_reduce_in_switches_takes_the_time_of_all_bytes_one_way(collective, tmp_path):
+    found = summary(text(collective, traffic="ranks = 4"), tmp_path / "results")
+    (entry,) = found["collectives"]
+    took = entry["completion_ps"] / 1e12
+    assert took == pytest.approx(8 * BYTES / SCALE_UP_RATE * WIRE + WITHIN, rel=0.01)
+    assert entry["bound_ps"] / 1e12 == pytest.approx(8 * BYTES / SCALE_UP_RATE + WITHIN, rel=1e-6)
+    assert entry["bus_bps"] == pytest.approx(8 * BYTES / took * (GPUS - 1) / GPUS)
+    for link in [("h0", "n0"), ("n0", "h0"), ("h3", "n0"), ("n0", "h3")]:
+        assert sent(found, *link) == pytest.approx(BYTES * WIRE, rel=0.01)
+
+
 def test_between_domains_the_network_bounds_an_all_reduce_in_switches(tmp_path):
     found = summary(text("nvls-tree-all-reduce", traffic="chunks = 64"), tmp_path / "results")
     (entry,) = found["collectives"]

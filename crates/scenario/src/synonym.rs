@@ -24,9 +24,12 @@ pub(crate) fn synonym(path: &str, name: &str) -> Option<String> {
             "an all-reduce is `ring-all-reduce`, `halving-doubling-all-reduce` or `tree-all-reduce`"
                 .to_owned(),
         ),
-        _ if path.ends_with(".collective") && is(&["nvls", "nvlstree"]) => {
-            let tree = if is(&["nvls"]) { "" } else { "-tree" };
-            Some(format!("this all-reduce is called `nvls{tree}-all-reduce` here"))
+        _ if path.ends_with(".collective") && is(&["nvls"]) => Some(
+            "expected its collective: `nvls-all-reduce`, `nvls-reduce-scatter` or `nvls-all-gather`"
+                .to_owned(),
+        ),
+        _ if path.ends_with(".collective") && is(&["nvlstree"]) => {
+            Some("this all-reduce is called `nvls-tree-all-reduce` here".to_owned())
         }
         "transport.protocol" if is(&["rdma", "rocev2"]) => {
             Some("this protocol is called `roce` here".to_owned())

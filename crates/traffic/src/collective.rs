@@ -121,12 +121,19 @@ impl Collective {
                 let between = self.ring_flows(ranks, 2 * groups.saturating_sub(1));
                 (ranks, within.saturating_add(between))
             }
-            Algorithm::NvlsAllReduce if groups > 1 => {
+            Algorithm::NvlsAllReduce | Algorithm::NvlsReduceScatter | Algorithm::NvlsAllGather
+                if groups > 1 =>
+            {
+                let among_several = match self.algorithm {
+                    Algorithm::NvlsReduceScatter => Algorithm::ReduceScatter,
+                    Algorithm::NvlsAllGather => Algorithm::AllGather,
+                    _ => Algorithm::NvlsTreeAllReduce,
+                };
                 return Err(format!(
-                    "`{name}` has ranks in {groups} scale-up domains; expected ranks of one, or `{}`",
-                    Algorithm::NvlsTreeAllReduce.word()
+                    "`{name}` has ranks in {groups} scale-up domains; expected ranks of one, or `{among_several}`"
                 ));
             }
+            Algorithm::NvlsReduceScatter | Algorithm::NvlsAllGather => (group, ranks * (group - 1)),
             Algorithm::NvlsAllReduce => (2 * group, 2 * ranks * (group - 1)),
             Algorithm::NvlsTreeAllReduce if groups == 1 => {
                 return Err(format!(
@@ -180,6 +187,9 @@ impl Collective {
                 hierarchical::add(self.bytes, self.group, self.rings(&mut program));
             }
             Algorithm::NvlsAllReduce => nvls::add(self.in_chunks(), &mut program),
+            Algorithm::NvlsReduceScatter | Algorithm::NvlsAllGather => {
+                nvls::add_half(self.bytes, &mut program);
+            }
             Algorithm::NvlsTreeAllReduce => nvls::add_tree(self.group, self.in_chunks(), &mut program),
             Algorithm::Broadcast => broadcast::add(self.in_chunks(), &mut program),
             Algorithm::SendRecv => {
@@ -293,6 +303,9 @@ mod tests {
             (Algorithm::DoubleTreeAllReduce, 1, 16, (2.0 * (3.0 * 2.0 + 1.0)) / 2.0 * whole),
             // Both ways, all data and the own part of it, among hosts that are one domain.
             (Algorithm::NvlsAllReduce, 1, 4, whole * (1.0 + 1.0 / 4.0)),
+            // One way, all data; the other way as much.
+            (Algorithm::NvlsReduceScatter, 1, 4, whole),
+            (Algorithm::NvlsAllGather, 1, 4, whole),
             (Algorithm::Broadcast, 10, 5, whole * (10.0 + 3.0) / 10.0),
             (Algorithm::SendRecv, 1, 16, whole),
             (Algorithm::Pipeline, 1, 5, 4.0 * whole),

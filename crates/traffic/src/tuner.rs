@@ -49,11 +49,20 @@ struct Rule {
     fits_here: bool,
 }
 
-/// NCCL's collectives, with those of Weft that are one of them.
-const COLLECTIVES: [(&str, &[Algorithm]); 5] = [
-    (
-        "allreduce",
-        &[
+/// A collective of NCCL.
+struct Known {
+    name: &'static str,
+    /// Weft's algorithms that are this collective.
+    all: &'static [Algorithm],
+    /// NCCL's algorithms, with Weft's.
+    of_nccl: &'static [(&'static str, Algorithm)],
+}
+
+/// NCCL's collectives.
+const COLLECTIVES: [Known; 5] = [
+    Known {
+        name: "allreduce",
+        all: &[
             Algorithm::RingAllReduce,
             Algorithm::HalvingDoublingAllReduce,
             Algorithm::TreeAllReduce,
@@ -62,23 +71,43 @@ const COLLECTIVES: [(&str, &[Algorithm]); 5] = [
             Algorithm::NvlsAllReduce,
             Algorithm::NvlsTreeAllReduce,
         ],
-    ),
-    ("allgather", &[Algorithm::AllGather]),
-    ("reducescatter", &[Algorithm::ReduceScatter]),
-    ("broadcast", &[Algorithm::Broadcast]),
-    ("reduce", &[]),
+        of_nccl: &[
+            ("ring", Algorithm::RingAllReduce),
+            ("tree", Algorithm::DoubleTreeAllReduce),
+            ("nvls", Algorithm::NvlsAllReduce),
+            ("nvls_tree", Algorithm::NvlsTreeAllReduce),
+        ],
+    },
+    Known {
+        name: "allgather",
+        all: &[Algorithm::AllGather, Algorithm::NvlsAllGather],
+        of_nccl: &[("ring", Algorithm::AllGather), ("nvls", Algorithm::NvlsAllGather)],
+    },
+    Known {
+        name: "reducescatter",
+        all: &[Algorithm::ReduceScatter, Algorithm::NvlsReduceScatter],
+        of_nccl: &[("ring", Algorithm::ReduceScatter), ("nvls", Algorithm::NvlsReduceScatter)],
+    },
+    Known { name: "broadcast", all: &[Algorithm::Broadcast], of_nccl: &[("ring", Algorithm::Broadcast)] },
+    Known { name: "reduce", all: &[], of_nccl: &[] },
 ];
 
-/// NCCL's algorithms, with Weft's for all-reduces.
-const ALGORITHMS: [(&str, Option<Algorithm>); 7] = [
-    ("ring", Some(Algorithm::RingAllReduce)),
-    ("tree", Some(Algorithm::DoubleTreeAllReduce)),
-    ("collnet_direct", None),
-    ("collnet_chain", None),
-    ("nvls", Some(Algorithm::NvlsAllReduce)),
-    ("nvls_tree", Some(Algorithm::NvlsTreeAllReduce)),
-    ("pat", None),
-];
+/// NCCL's algorithms.
+const ALGORITHMS: [&str; 7] = ["ring", "tree", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"];
+
+impl Known {
+    /// Weft's algorithm for this collective by one of NCCL, or the names of those that there are.
+    fn algorithm(&self, name: &str) -> Result<Algorithm, String> {
+        let found = self.of_nccl.iter().find(|(known, _)| *known == name);
+        found.map(|(_, algorithm)| *algorithm).ok_or_else(|| {
+            let names: Vec<String> = self.of_nccl.iter().map(|(known, _)| format!("`{known}`")).collect();
+            match names.split_last() {
+                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                _ => names.concat(),
+            }
+        })
+    }
+}
 
 /// Reads a table from the bytes of its file.
 ///
@@ -139,13 +168,12 @@ fn rule(text: &str, line: usize) -> Result<Rule, String> {
             return Err(format!("{name} is `{}`; expected a number, or -1", short(text)));
         }
     }
-    let collectives: Vec<&'static str> = COLLECTIVES.iter().map(|(name, _)| *name).collect();
-    let algorithms: Vec<&'static str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
+    let collectives = COLLECTIVES.map(|known| known.name);
     Ok(Rule {
         line,
         collective: one_of("the collective", collective, &collectives)?,
         bytes: (least, most),
-        algorithm: one_of("the algorithm", algorithm, &algorithms)?,
+        algorithm: one_of("the algorithm", algorithm, &ALGORITHMS)?,
         protocol: one_of("the protocol", protocol, Protocol::WORDS)?.parse().unwrap_or(Protocol::Simple),
         channels: count("the number of channels", channels, Collective::MOST_CHANNELS)?,
         nodes: count("nNodes", nodes, u32::MAX.into())?,
@@ -162,32 +190,25 @@ impl Tuner {
     /// The rule has an algorithm that Weft does not have.
     pub fn choose(&self, collective: &Collective, ranks: u64, nodes: u64) -> Result<Choice, String> {
         let as_it_is = Choice { collective: *collective, line: None };
-        let of = COLLECTIVES.iter().find(|(_, own)| own.contains(&collective.algorithm));
-        let Some((name, _)) = of else { return Ok(as_it_is) };
+        let of = COLLECTIVES.iter().find(|known| known.all.contains(&collective.algorithm));
+        let Some(known) = of else { return Ok(as_it_is) };
         let fits = |rule: &&Rule| {
             let (least, most) = rule.bytes;
-            rule.collective == *name
+            rule.collective == known.name
                 && (least..=most).contains(&collective.bytes)
                 && rule.ranks.is_none_or(|count| count == ranks)
                 && rule.nodes.is_none_or(|count| count == nodes)
                 && rule.fits_here
         };
         let Some(rule) = self.rules.iter().find(fits) else { return Ok(as_it_is) };
-        let known = ALGORITHMS.iter().find(|(name, _)| *name == rule.algorithm).and_then(|(_, own)| *own);
-        // The trees of NCCL are for all-reduces; other collectives have a ring.
-        let algorithm = match known.filter(|of| *name == "allreduce" || *of == Algorithm::RingAllReduce) {
-            Some(algorithm) if *name == "allreduce" => algorithm,
-            Some(_) => collective.algorithm,
-            None => {
-                return Err(format!(
-                    "line {} of the tuner's table chooses `{}` for {} bytes of `{name}`, which Weft does not have; expected `ring`{}",
-                    rule.line,
-                    rule.algorithm,
-                    collective.bytes,
-                    if *name == "allreduce" { ", `tree`, `nvls` or `nvls_tree`" } else { "" }
-                ));
-            }
-        };
+        let algorithm = known.algorithm(rule.algorithm).map_err(|expected| {
+            let (line, bytes, name) = (rule.line, collective.bytes, known.name);
+            format!(
+                "line {line} of the tuner's table chooses `{}` for {bytes} bytes of `{name}`, which Weft does not have; expected \
+                 {expected}",
+                rule.algorithm
+            )
+        })?;
         let chunks = if algorithm.has_chunks() { collective.chunks } else { 1 };
         let channels = rule.channels.unwrap_or(collective.channels);
         let collective = Collective { algorithm, chunks, channels, protocol: rule.protocol, ..*collective };
@@ -211,7 +232,11 @@ mod tests {
         allgather,0,100,tree,simple,-1,-1,-1\n\
         reduce,0,4294967295,tree,simple,-1,-1,-1\n\
         allreduce,8589934593,17179869184,nvls,simple,4,1,-1\n\
-        allreduce,8589934593,17179869184,nvls_tree,simple,-1,-1,-1\n";
+        allreduce,8589934593,17179869184,nvls_tree,simple,-1,-1,-1\n\
+        allgather,101,1000,nvls,simple,-1,1,-1\n\
+        allgather,101,1000,ring,simple,-1,-1,-1\n\
+        reducescatter,0,1000,nvls,simple,2,-1,-1\n\
+        broadcast,0,1000,nvls,simple,2,-1,-1\n";
 
     fn choose(algorithm: Algorithm, bytes: u64, ranks: u64, nodes: u64) -> Result<Collective, String> {
         let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 1) };
@@ -232,6 +257,13 @@ mod tests {
         assert_eq!(chosen(2_000_000, 32, 2), ("ring-all-reduce", "ll128", 3));
         assert_eq!(chosen(1 << 34, 8, 1), ("nvls-all-reduce", "simple", 4));
         assert_eq!(chosen(1 << 34, 16, 2), ("nvls-tree-all-reduce", "simple", 3));
+        for (own, nodes, chosen) in [
+            (Algorithm::AllGather, 1, Algorithm::NvlsAllGather),
+            (Algorithm::NvlsAllGather, 2, Algorithm::AllGather),
+            (Algorithm::ReduceScatter, 1, Algorithm::NvlsReduceScatter),
+        ] {
+            assert_eq!(choose(own, 200, 8, nodes).unwrap().algorithm, chosen);
+        }
         let other = choose(Algorithm::AllToAll, 50, 8, 1).unwrap();
         assert_eq!((other.algorithm, other.channels), (Algorithm::AllToAll, 3));
         for (algorithm, bytes, message) in [
@@ -244,7 +276,13 @@ mod tests {
             (
                 Algorithm::AllGather,
                 50,
-                "line 9 of the tuner's table chooses `tree` for 50 bytes of `allgather`, which Weft does not have; expected `ring`",
+                "line 9 of the tuner's table chooses `tree` for 50 bytes of `allgather`, which Weft does not have; expected `ring` or \
+                 `nvls`",
+            ),
+            (
+                Algorithm::Broadcast,
+                200,
+                "line 16 of the tuner's table chooses `nvls` for 200 bytes of `broadcast`, which Weft does not have; expected `ring`",
             ),
         ] {
             assert_eq!(choose(algorithm, bytes, 8, 1), Err(message.to_owned()));

@@ -19,6 +19,10 @@ words! {
         NvlsAllReduce = "nvls-all-reduce",
         /// The same in each scale-up domain, and over two trees between them, in chunks.
         NvlsTreeAllReduce = "nvls-tree-all-reduce",
+        /// Reduced by the switch of a scale-up domain.
+        NvlsReduceScatter = "nvls-reduce-scatter",
+        /// Multicast by the switch of a scale-up domain.
+        NvlsAllGather = "nvls-all-gather",
         /// Around a ring: N - 1 steps of B / N.
         ReduceScatter = "reduce-scatter",
         /// Around a ring: N - 1 steps of B / N.
@@ -54,12 +58,17 @@ impl Algorithm {
 
     /// Whether switches of scale-up domains reduce and multicast.
     pub(super) const fn is_nvls(self) -> bool {
-        matches!(self, Self::NvlsAllReduce | Self::NvlsTreeAllReduce)
+        matches!(self, Self::NvlsAllReduce | Self::NvlsTreeAllReduce) || self.is_half_nvls()
+    }
+
+    /// Whether they only reduce or only multicast.
+    pub(super) const fn is_half_nvls(self) -> bool {
+        matches!(self, Self::NvlsReduceScatter | Self::NvlsAllGather)
     }
 
     /// Whether ranks send data in a round after they have received some.
     pub const fn passes_on(self) -> bool {
-        !matches!(self, Self::AllToAll | Self::SendRecv)
+        !matches!(self, Self::AllToAll | Self::SendRecv) && !self.is_half_nvls()
     }
 
     /// The ratio of the bus bandwidth to the bytes at every rank over the time, as nccl-tests prints it (PERFORMANCE.md there);
@@ -74,7 +83,11 @@ impl Algorithm {
             | Self::HierarchicalAllReduce
             | Self::NvlsAllReduce
             | Self::NvlsTreeAllReduce => Some(2.0 * (ranks - 1.0) / ranks),
-            Self::AllGather | Self::ReduceScatter | Self::AllToAll => Some((ranks - 1.0) / ranks),
+            Self::AllGather
+            | Self::ReduceScatter
+            | Self::NvlsAllGather
+            | Self::NvlsReduceScatter
+            | Self::AllToAll => Some((ranks - 1.0) / ranks),
             Self::Broadcast | Self::SendRecv => Some(1.0),
             Self::Pipeline => None,
         }

@@ -1,14 +1,21 @@
-//! All-reduces that the switch of a scale-up domain reduces and multicasts (NVLink SHARP, NVLS of NCCL): each rank is the head of
-//! a part of the data. It loads its part from all ranks, reduced by the switch, and stores the result to all, multicast by the
-//! switch. With `G` ranks, a rank's link carries all `B` bytes and the `B / G` of its own part each way: the loads take `B` up and
-//! `B / G` down, the stores `B / G` up and `B` down. NCCL's search for channels counts the same: twice for the head of a part and
-//! once for the others, on both ways of their links (`ncclTopoSearchTryNvls` in `src/graph/search.cc` of NVIDIA/nccl 2.30).
+//! Collectives that the switch of a scale-up domain reduces and multicasts (NVLink SHARP, NVLS of NCCL).
+//!
+//! In an all-reduce, each rank is the head of a part of the data. It loads its part from all ranks, reduced by the
+//! switch, and stores the result to all, multicast by the switch. With `G` ranks, a rank's link carries all `B` bytes
+//! and the `B / G` of its own part each way: the loads take `B` up and `B / G` down, the stores `B / G` up and `B`
+//! down. NCCL's search for channels counts the same: twice for the head of a part and once for the others, on both ways
+//! of their links (`ncclTopoSearchTryNvls` in `src/graph/search.cc` of NVIDIA/nccl 2.30).
 //!
 //! Between domains (NVLSTree), the heads of a part are the ranks of a double binary tree (`connectNvls` in
 //! `src/graph/connect.cc`), and store what has come down.
 //!
 //! Switches here only forward, so loads and stores are an exchange between all ranks of a domain. It has two phases, each with half
 //! of the bytes of every link and way: loads and stores of different data take place at the same time, and fill both ways.
+//!
+//! A reduce-scatter has only the loads, an all-gather only the stores. With `B` bytes in the whole buffer, one way of
+//! each link carries `B`, also the rank's own part, for the switch reads and writes the memory of all ranks: NCCL
+//! expects the bus bandwidth `(G - 1) / G R` at the rate `R` (`src/graph/tuning.cc`), so a time of `B / R`. Here, the
+//! other way carries as much, not `B / G`.
 
 use weft_units::Duration;
 
@@ -37,17 +44,20 @@ impl Domain {
         (0..ranks / group).map(move |number| Self { first: number * group, ranks: group })
     }
 
-    /// Adds the flows of a phase of an all-reduce of `bytes`: from each rank to each other one, in order of source. Returns them.
-    fn exchange(self, bytes: u64, phase: Phase, program: &mut Program) -> Vec<Node> {
+    /// Adds a flow from each rank to each other one, in order of source, of these bytes to the rank so many places ahead. Returns
+    /// them.
+    fn exchange(self, bytes: impl Fn(u32) -> u64, program: &mut Program) -> Vec<Node> {
         let Self { first, ranks } = self;
-        let (whole, peers) = (bytes.saturating_add(bytes.div_ceil(ranks.into())), ranks - 1);
         let ends = (0..ranks).flat_map(|src| (1..ranks).map(move |hop| (src, hop)));
-        let flows = ends.map(|(src, hop)| {
-            let number = 2 * u64::from(hop - 1) + phase as u64;
-            let bytes = part(whole, 2 * u64::from(peers), number);
-            program.flow(first + src, first + (src + hop) % ranks, bytes)
-        });
+        let flows = ends.map(|(src, hop)| program.flow(first + src, first + (src + hop) % ranks, bytes(hop)));
         flows.collect()
+    }
+
+    /// Adds the flows of a phase of an all-reduce of `bytes`. Returns them.
+    fn phase(self, bytes: u64, phase: Phase, program: &mut Program) -> Vec<Node> {
+        let (whole, peers) = (bytes.saturating_add(bytes.div_ceil(self.ranks.into())), self.ranks - 1);
+        let share = |hop| part(whole, 2 * u64::from(peers), 2 * u64::from(hop - 1) + phase as u64);
+        self.exchange(share, program)
     }
 
     /// Adds the loads of a chunk of `bytes`, after those of the chunk `before`. Returns their flows and, for each rank, the step
@@ -59,7 +69,7 @@ impl Domain {
         chunks: Chunks,
         program: &mut Program,
     ) -> (Vec<Node>, Vec<Node>) {
-        let flows = self.exchange(bytes, Phase::Load, program);
+        let flows = self.phase(bytes, Phase::Load, program);
         for (flow, before) in flows.iter().zip(before) {
             chunks.follow(*flow, *before, program);
         }
@@ -74,7 +84,7 @@ impl Domain {
 
     /// Adds the stores of a chunk of `bytes`: those of each rank after its step.
     fn store(self, bytes: u64, after: &[Node], program: &mut Program) {
-        let flows = self.exchange(bytes, Phase::Store, program);
+        let flows = self.phase(bytes, Phase::Store, program);
         for (flows, step) in flows.chunks(self.ranks as usize - 1).zip(after) {
             for flow in flows {
                 program.need(*flow, *step, Point::Started, Duration::ZERO);
@@ -90,6 +100,13 @@ pub(super) fn add(chunks: Chunks, program: &mut Program) {
         let (_, steps) = domain.load(bytes, &[], chunks, program);
         domain.store(bytes, &steps, program);
     }
+}
+
+/// Adds a reduce-scatter or an all-gather of `bytes` in the whole buffer among all ranks, which are one domain.
+pub(super) fn add_half(bytes: u64, program: &mut Program) {
+    let ranks = program.ranks;
+    let share = |hop| part(bytes, u64::from(ranks - 1), u64::from(hop - 1));
+    Domain { first: 0, ranks }.exchange(share, program);
 }
 
 /// Adds an all-reduce among domains of `group` ranks. Loads, each of the two trees, and stores have connections of their own: none
@@ -169,6 +186,17 @@ mod tests {
             // Half of that in each phase.
             let loads: u64 = program.flows[..(ranks - 1) as usize].iter().map(|flow| flow.bytes).sum();
             assert!((2 * loads).abs_diff(expected) < 2 * u64::from(ranks), "{loads} of {expected}");
+        }
+    }
+
+    #[test]
+    fn each_link_carries_all_bytes_of_half_an_all_reduce() {
+        for (ranks, all) in [(2, 1_000), (3, 1_001), (8, 800_000), (72, 1_234_567)] {
+            let mut program = Program { ranks, ..Program::default() };
+            add_half(all, &mut program);
+            assert!((0..ranks).all(|rank| bytes(&program, rank, |_| true) == [all; 2]), "{ranks}");
+            assert_eq!(program.flows.len() as u32, ranks * (ranks - 1));
+            assert!(program.needs.is_empty());
         }
     }
 
