@@ -7,6 +7,7 @@ of each group of these, in lanes as well, one named `network` the failures and o
 
 import heapq
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -69,12 +70,15 @@ def _collectives(summary: Mapping[str, Any]) -> Iterator[Event]:
     if rounds:
         yield _named("process_name", _COLLECTIVES, 0, "collectives")
     thread = 0
+    titles: Counter[str] = Counter()
     for group in sorted({entry["group"] for entry in rounds}):
         of_group = sorted((one for one in rounds if one["group"] == group), key=lambda one: one["start_ps"])
         lane_of = lanes((one["start_ps"], one["start_ps"] + one["completion_ps"]) for one in of_group)
         title = of_group[0]["class"] or of_group[0]["kind"]
         for lane in range(max(lane_of) + 1):
-            yield _named("thread_name", _COLLECTIVES, thread + lane, f"{title} {lane}" if lane else title)
+            number = titles[title]
+            titles[title] += 1
+            yield _named("thread_name", _COLLECTIVES, thread + lane, f"{title} {number}" if number else title)
         for lane, entry in zip(lane_of, of_group, strict=True):
             details = {key: entry.get(key) for key in ("bytes", "ranks", "ratio", "bound_by", "bus_bps")}
             name = f"{entry['kind']}, round {entry['round']}"

@@ -158,3 +158,16 @@ def test_chunks_on_connections_of_their_own_do_not_compete(tmp_path):
     flows = results.flows().sort("flow")
     starts, ends = flows["start_ps"].to_list(), flows["fct_ps"].to_list()
     assert starts[2] >= starts[0] + ends[0] and starts[3] >= starts[1] + ends[1]
+
+
+@pytest.mark.parametrize("stragglers", ["", "stragglers = 1\nstraggler_factor = 30\n"])
+def test_rounds_of_a_pipeline_that_computes_follow_each_other_on_open_connections(stragglers, tmp_path):
+    text = TEXT.replace("chunks = {chunks}\n", 'chunks = {chunks}\nrepeats = 2\ncompute = "1 us"\n' + stragglers)
+    scenario = Scenario.from_text(text.format(collective="pipeline", ranks=3, chunks=2))
+    scenario.run(tmp_path / "results", jobs=1)
+    (found,) = (tmp_path / "results" / "runs").glob("*/summary.json")
+    rounds = json.loads(found.read_text())["collectives"]
+    # A round is three parts, and a delay and a computation of each of two ranks before its data.
+    least = 3 / 2 * HEADERS * 8 * BYTES / RATE
+    assert [entry["flows_finished"] for entry in rounds] == [4, 4]
+    assert all(least < entry["completion_ps"] / 1e12 < 1.01 * least + 60e-6 for entry in rounds)

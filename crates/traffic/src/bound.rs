@@ -125,6 +125,61 @@ mod tests {
     }
 
     #[test]
+    fn a_message_counts_once_however_often_it_is_waited_for() {
+        let places = spine_leaf(2, 2, 2);
+        let bound = |program: &Program| Bound::of(program, &places, Reuse::PerMessage).time;
+        let mut program = Program { ranks: 3, ..Program::default() };
+        let (first, on) = (program.flow(0, 1, 1_000), program.flow(1, 2, 10_000));
+        let end = program.work(2, 0, US(0));
+        for _ in 0..3 {
+            program.need(on, first, Point::Received, US(0));
+            program.need(end, on, Point::Received, US(0));
+        }
+        assert_eq!(bound(&program), US(8 + 80));
+    }
+
+    #[test]
+    fn a_message_behind_another_can_leave_while_that_waits_for_a_slow_receiver() {
+        let link = |gbps| LinkSpec::new(Rate::from_gbps(gbps), US(0));
+        let mut fabric = FabricBuilder::new("one switch");
+        let switch = fabric.add_switch("s", 1, None).unwrap();
+        for (at, gbps) in (0..).zip([4, 1, 4]) {
+            let host = fabric.add_host(format!("h{at}"), 0, None).unwrap();
+            fabric.connect(host, switch, &link(gbps)).unwrap();
+        }
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program { ranks: 3, ..Program::default() };
+        let (first, second) = (program.flow(0, 1, 10_000), program.flow(0, 1, 1_000));
+        program.need(second, first, Point::Started, US(0));
+        let late = program.flow(0, 2, 40_000);
+        program.flows[2].start = Time::ZERO + US(80);
+        for (at, flow) in (0..).zip([second, late]) {
+            let work = program.work(at + 1, at, US(500));
+            program.need(work, flow, Point::Received, US(0));
+        }
+        // h0 sends the first two until 22 us, at 4 Gbps.
+        assert_eq!(Bound::of(&program, &places, Reuse::Persistent).time, US(80 + 80 + 500));
+    }
+
+    #[test]
+    fn without_their_link_into_a_scale_up_domain_hosts_use_the_network() {
+        let link = |gbps| LinkSpec::new(Rate::from_gbps(gbps), US(1));
+        let counts = build::Rails { pods: 1, servers: 1, gpus: 3, rails: 3, tors: 1, planes: 1, spines: 1 };
+        let (host, scale_up) = (link(4), link(1));
+        let links = build::RailLinks { host: &host, uplink: &host, scale_up: &scale_up };
+        let mut fabric = build::rails(&counts, links).unwrap().edit();
+        fabric.fail("h0", "n0").unwrap();
+        let places = Places::of(&fabric.build().unwrap());
+        let bound = |src: u32| {
+            let mut program = Program { ranks: 3, ..Program::default() };
+            program.flow(src, 2, 1_000_000);
+            Bound::of(&program, &places, Reuse::PerMessage).time
+        };
+        assert_eq!([bound(0), bound(1)], [US(2_000 + 2), US(8_000 + 2)]);
+        assert_eq!(places.ranks_of_domains(&[0, 1, 2].map(HostId)), Ok(3), "it still belongs to the domain");
+    }
+
+    #[test]
     fn the_bound_counts_from_the_first_flow() {
         let places = spine_leaf(2, 2, 2);
         let bound = |program: &Program| Bound::of(program, &places, Reuse::PerMessage).time;

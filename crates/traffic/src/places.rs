@@ -182,9 +182,9 @@ impl Places {
             + ways(dst).map_or(Duration::ZERO, |ways| ways.delay_in)
     }
 
-    /// Whether two hosts belong to one scale-up domain.
+    /// Whether messages between two hosts take a scale-up domain: both belong to it, and their links into it work at the start.
     pub fn share_domain(&self, a: HostId, b: HostId) -> bool {
-        self.domains.share(a, b)
+        self.domains.connects(a, b)
     }
 
     /// The rates at which `host` sends into its scale-up domain and receives from it.
@@ -192,13 +192,17 @@ impl Places {
         self.domains.within(host).map(|(out, ways)| [out, ways.rate_in])
     }
 
+    /// The rate at which `src` sends to `dst`: that of its links into the network or into their scale-up domain.
+    pub(crate) fn rate_out(&self, src: HostId, dst: HostId) -> Rate {
+        let within = self.domain_rates(src).filter(|_| self.share_domain(src, dst));
+        within.map_or(self.rate(src), |[out, _]| out)
+    }
+
     /// The rate of a transfer from `src` to `dst` with nothing else in the network: that of the slower of both hosts' links
     /// into the network or, within a scale-up domain, into it.
     pub fn rate_between(&self, src: HostId, dst: HostId) -> Rate {
-        match (self.share_domain(src, dst), self.domains.within(src), self.domains.within(dst)) {
-            (true, Some((out, _)), Some((_, back))) => out.min(back.rate_in),
-            _ => self.rate(src).min(self.rate_in(dst)),
-        }
+        let within = self.domain_rates(dst).filter(|_| self.share_domain(src, dst));
+        self.rate_out(src, dst).min(within.map_or(self.rate_in(dst), |[_, into]| into))
     }
 
     /// Ranks on the rails of the scale-up domains: [`Domains::rails`].

@@ -251,9 +251,9 @@ impl Program {
     /// Sets how long interfaces are busy with each flow, once the ranks are on their hosts.
     pub fn pace(&mut self, places: &Places) {
         for (step, flow) in std::mem::take(&mut self.sends) {
-            let ListedFlow { src, bytes, .. } = self.flows[flow as usize];
+            let ListedFlow { src, dst, bytes, .. } = self.flows[flow as usize];
             if let StepKind::Work { takes, .. } = &mut self.steps[step as usize].kind {
-                *takes = places.rate(src).tx_time(Bytes(bytes));
+                *takes = places.rate_out(src, dst).tx_time(Bytes(bytes));
             }
         }
     }

@@ -188,7 +188,7 @@ def collectives(content: Content) -> str:
     return section(
         "Collectives",
         "From the first start of a round to the last byte received, averaged over the rounds of a run and over the "
-        "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows or the busiest host. "
+        "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows, or a link of a host. "
         f"{_plus_minus(content)} {escape(paths.note(rows, content.summary.baseline))}",
         chart("collective-time", "Completion time of collectives")
         + f'<div class="scroll">{tables.paths(rows, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',

@@ -14,8 +14,8 @@ pub(super) fn idle_or_cut(traffic: &Traffic, settings: &Settings) -> Option<Stri
     }
     match count {
         0 => Some(
-            "`measure.ring_steps` has no effect, as no ring is sent in parts: choose a ring with \
-             `traffic.connections = \"persistent\"`, or remove it"
+            "`measure.ring_steps` has no effect, as no ring is sent in parts: choose an algorithm with rings and \
+             `traffic.connections = \"persistent\"`, without `traffic.relay`, or remove it"
                 .to_owned(),
         ),
         _ if count > most.into() => Some(format!(

@@ -105,8 +105,8 @@ fn a_trace_starts_when_its_group_says() {
 #[test]
 fn steps_of_rings_that_are_not_recorded_are_warned_of() {
     let steps = "measure.ring_steps=true";
-    let none = "ecmp: `measure.ring_steps` has no effect, as no ring is sent in parts: choose a ring with \
-                `traffic.connections = \"persistent\"`, or remove it";
+    let none = "ecmp: `measure.ring_steps` has no effect, as no ring is sent in parts: choose an algorithm \
+                with rings and `traffic.connections = \"persistent\"`, without `traffic.relay`, or remove it";
     assert_eq!(warnings(RING, &[steps]), [none]);
     assert_eq!(warnings(RING, &[steps, "traffic.connections=\"persistent\""]), [""; 0]);
     let many = [steps, "traffic.connections=\"persistent\"", "traffic.repeats=10000"];

@@ -1,9 +1,9 @@
 //! [`Heads`]: the earliest times at which the nodes of a program can start.
 
-use weft_units::{Bytes, Time};
+use weft_units::{Bytes, Duration, Rate, Time};
 
 use super::chain::Chain;
-use super::link::{Link, Transfer, end_of_each};
+use super::link::{Link, Transfer, end_of_each, once_each};
 use super::rings::Rings;
 use crate::buckets::Buckets;
 use crate::connections::Reuse;
@@ -33,7 +33,6 @@ impl Heads {
         let chains = starts.map(|at| Chain { at, flows: 0 }).collect();
         let mut this = Self { chains, last: Chain { at: Time::ZERO, flows: 0 } };
         let received = received(program, rings);
-        let mut shared = Vec::new();
         for &node in order {
             let needs = graph.from(node).iter().map(|need| &program.needs[*need as usize]);
             if rings.is_step(node) {
@@ -42,7 +41,7 @@ impl Heads {
             }
             let got = received.of(place(node, program.flows.len()));
             if got.len() > 1 {
-                this.put_off_by_links(node, got, &mut shared, program, places);
+                this.put_off_by_links(node, got, program, places);
             }
             this.pass(node, needs, program, rings, places, reuse);
         }
@@ -62,28 +61,27 @@ impl Heads {
     }
 
     /// A node that waits for several flows over the same link waits for all their bytes.
-    fn put_off_by_links(
-        &mut self,
-        node: Node,
-        needs: &[u32],
-        shared: &mut Vec<(Link, Transfer)>,
-        program: &Program,
-        places: &Places,
-    ) {
-        shared.clear();
-        let mut before = 0;
+    fn put_off_by_links(&mut self, node: Node, needs: &[u32], program: &Program, places: &Places) {
+        let mut flows: Vec<(u32, Duration)> = Vec::with_capacity(needs.len());
         for need in needs {
-            let Need { on: Node::Flow(number), delay, .. } = program.needs[*need as usize] else { continue };
-            let flow = &program.flows[number as usize];
-            let link = Link::of_destination(flow, places);
-            let Chain { at: start, flows } = self.chains[number as usize];
-            let takes = link.rate(places).tx_time(Bytes(flow.bytes));
-            shared.push((link, Transfer { start, takes, tail: places.delay(flow.src, flow.dst) + delay }));
-            before = before.max(flows);
+            let Need { on, delay, .. } = program.needs[*need as usize];
+            if let Node::Flow(flow) = on {
+                flows.push((flow, delay));
+            }
         }
-        let at = end_of_each(shared);
+        once_each(&mut flows);
+        let mut before = 0;
+        let transfers = flows.iter().map(|(number, delay)| {
+            let flow = &program.flows[*number as usize];
+            let link = Link::of_destination(flow, places);
+            let Chain { at: start, flows } = self.chains[*number as usize];
+            before = before.max(flows);
+            let takes = link.rate(places).tx_time(Bytes(flow.bytes));
+            (link, Transfer { start, takes, tail: places.delay(flow.src, flow.dst) + *delay })
+        });
+        let at = end_of_each(&mut transfers.collect::<Vec<_>>());
         let chain = &mut self.chains[place(node, program.flows.len())];
-        chain.put_off(Chain { at, flows: before + needs.len() as u64 });
+        chain.put_off(Chain { at, flows: before + flows.len() as u64 });
     }
 
     /// Puts off those that wait for a node.
@@ -101,9 +99,11 @@ impl Heads {
         let (sent, received, acknowledged) = match node {
             Node::Flow(flow) => {
                 let flow = &program.flows[flow as usize];
-                let bytes = places.rate_between(flow.src, flow.dst).tx_time(Bytes(flow.bytes));
-                let received = started.at + bytes + places.delay(flow.src, flow.dst);
-                (started.at + bytes, received, received + places.delay(flow.dst, flow.src))
+                let takes = |rate: Rate| rate.tx_time(Bytes(flow.bytes));
+                let sent = started.at + takes(places.rate_out(flow.src, flow.dst));
+                let all = takes(places.rate_between(flow.src, flow.dst));
+                let received = started.at + all + places.delay(flow.src, flow.dst);
+                (sent, received, received + places.delay(flow.dst, flow.src))
             }
             Node::Step(_) => (started.at, started.at, started.at),
         };

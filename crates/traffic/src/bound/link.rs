@@ -106,6 +106,12 @@ pub(super) fn end_of_each(transfers: &mut [(Link, Transfer)]) -> Time {
     ends.max().unwrap_or(Time::ZERO)
 }
 
+/// Leaves each flow once, with its shortest delay: a node may wait for another several times.
+pub(super) fn once_each(flows: &mut Vec<(u32, Duration)>) {
+    flows.sort_unstable();
+    flows.dedup_by_key(|(flow, _)| *flow);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use weft_units::{Bytes, Duration, Time};
 
-use super::link::{Link, Transfer, end_of_each};
+use super::link::{Link, Transfer, end_of_each, once_each};
 use super::rings::Rings;
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
@@ -49,22 +49,28 @@ impl Tails {
                         if reuse == Reuse::Persistent && program.share_ends(node, need.waiting) =>
                     {
                         let flow = &program.flows[flow as usize];
-                        let rate = places.rate_between(flow.src, flow.dst);
+                        let rate = places.rate_out(flow.src, flow.dst);
                         start = start.max(Some(rate.tx_time(Bytes(flow.bytes)) + tail));
                     }
                     (Node::Flow(_), Point::Started) => start = start.max(Some(tail)),
                     (Node::Flow(_), Point::Received) | (Node::Step(_), _) => {
                         end = end.max(Some(tail));
                         if let Node::Flow(waiting) = need.waiting {
-                            let link = Link::of_source(&program.flows[waiting as usize], places);
-                            let start = Time::ZERO + need.delay;
-                            sent.push((link, this.transfer(program, waiting, link, start, places)));
+                            sent.push((waiting, need.delay));
                         }
                     }
                 }
             }
             // Of those that wait for it and that its host sends, the last one has waited for the bytes of the others.
-            let shared = end_of_each(&mut sent).saturating_since(Time::ZERO);
+            once_each(&mut sent);
+            let mut transfers: Vec<(Link, Transfer)> = sent
+                .iter()
+                .map(|(waiting, delay)| {
+                    let link = Link::of_source(&program.flows[*waiting as usize], places);
+                    (link, this.transfer(program, *waiting, link, Time::ZERO + *delay, places))
+                })
+                .collect();
+            let shared = end_of_each(&mut transfers).saturating_since(Time::ZERO);
             let end = end.map(|end| end.max(shared));
             this.starts[place(node, flows)] = match node {
                 Node::Flow(number) => {

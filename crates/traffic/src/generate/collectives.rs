@@ -81,6 +81,9 @@ impl Making<'_> {
         } else {
             all = round;
         }
+        if collective.reuse == Reuse::Persistent {
+            all.advance();
+        }
         if collective.jitter > Duration::ZERO {
             // One delay for each pair: the order of its messages stays.
             let mut delays = HashMap::new();
@@ -90,7 +93,7 @@ impl Making<'_> {
             }
         }
         let first = self.drafts.len();
-        self.settle(index, group, &mut all, streams)?;
+        self.settle(index, group, (&mut all, collective.reuse), streams)?;
         self.waits.add(all, first);
         if collective.reuse == Reuse::Persistent {
             let starts = [0].into_iter().chain(ends.iter().copied());

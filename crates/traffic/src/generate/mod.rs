@@ -25,6 +25,7 @@ use crate::ports::Ports;
 use crate::program::Program;
 use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
+use crate::stragglers::Stragglers;
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
 use crate::waits::Waits;
 
@@ -179,7 +180,7 @@ impl Making<'_> {
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
         let first = self.drafts.len();
         let (flows, count) = (program.flows.len() as u64, program.ranks);
-        self.settle(index, group, &mut program, streams)?;
+        self.settle(index, group, (&mut program, Reuse::PerMessage), streams)?;
         if ranks.is_some() {
             let bound = self.bound(index, &program, Reuse::PerMessage)?;
             let bus_factor = None;
@@ -199,17 +200,21 @@ impl Making<'_> {
         bound.is_finite().then_some(bound).ok_or(TrafficError::TooLong { group: index })
     }
 
-    /// Settles a program at hosts, and adds its flows.
+    /// Settles a program at hosts, and adds its flows. Messages on a connection follow each other in the order of their starts, so
+    /// where connections stay open, none may start before those that it waits for, at stragglers either.
     fn settle(
         &mut self,
         index: usize,
         group: &Group,
-        program: &mut Program,
+        (program, reuse): (&mut Program, Reuse),
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
         let idle = || group.flows.without_computation();
         let slowed = group.stragglers.slow(program, &mut streams.jitter, idle);
         slowed.map_err(|why| TrafficError::Stragglers { group: index, why })?;
+        if reuse == Reuse::Persistent && group.stragglers != Stragglers::NONE {
+            program.advance();
+        }
         let room = self.waits.room_for_needs(program.needs.len());
         room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {

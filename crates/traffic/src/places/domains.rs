@@ -20,7 +20,7 @@ pub(super) struct Domains {
     hosts: Vec<Vec<HostId>>,
     /// The domain of each host; [`NONE`] outside.
     of_host: Vec<u32>,
-    /// The links of each host into its domain.
+    /// The working links of each host into its domain.
     ways: Vec<Option<(Rate, Ways)>>,
 }
 
@@ -35,10 +35,11 @@ impl Domains {
         let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
         let mut ways = Vec::new();
         for host in (0..fabric.host_count() as u32).map(HostId) {
-            let link = fabric.scale_up_link(host);
-            ways.push(link.map(|id| {
-                let (out, back) = (fabric.link(id), fabric.link(id.reverse()));
+            let links = fabric.scale_up_link(host).map(|id| (fabric.link(id), fabric.link(id.reverse())));
+            if let Some((out, _)) = links {
                 members.entry(out.to).or_default().push(host);
+            }
+            ways.push(links.filter(|(out, back)| out.up && back.up).map(|(out, back)| {
                 (out.rate, Ways { rate_in: back.rate, delay_out: out.delay, delay_in: back.delay })
             }));
         }
@@ -57,13 +58,18 @@ impl Domains {
         &self.hosts
     }
 
+    /// Whether two hosts belong to one domain, and are connected by it.
+    pub(super) fn connects(&self, a: HostId, b: HostId) -> bool {
+        self.share(a, b) && self.within(a).is_some() && self.within(b).is_some()
+    }
+
     /// Whether two hosts belong to one domain.
-    pub(super) fn share(&self, a: HostId, b: HostId) -> bool {
+    fn share(&self, a: HostId, b: HostId) -> bool {
         let of = |host: HostId| self.of_host.get(host.index()).filter(|domain| **domain != NONE);
         of(a).is_some_and(|domain| Some(domain) == of(b))
     }
 
-    /// The link of a host into its domain: the rate out of it, and the rest.
+    /// The working link of a host into its domain: the rate out of it, and the rest.
     pub(super) fn within(&self, host: HostId) -> Option<(Rate, Ways)> {
         *self.ways.get(host.index())?
     }
