@@ -213,7 +213,7 @@ impl Collective {
     /// All rounds, from one [`round`](Self::round).
     pub fn all(&self, round: &Program) -> Program {
         let mut all = round.clone();
-        let roots = round.roots();
+        let [roots, inner] = round.beginnings();
         for number in 1..self.rounds {
             // The end of the last round at each rank.
             let flows = all.flows.len() - round.flows.len();
@@ -228,12 +228,12 @@ impl Collective {
             all.flows.extend_from_slice(&round.flows);
             all.steps.extend_from_slice(&round.steps);
             all.needs.extend(round.needs.iter().map(|need| need.between(moved)));
-            for root in &roots {
-                let rank = match root {
-                    Node::Flow(flow) => round.flows[*flow as usize].src,
-                    Node::Step(step) => round.steps[*step as usize].host,
-                };
-                all.need(moved(*root), ends[rank.index()], Point::Started, self.compute);
+            // Ranks that pass data on have computed once they have received it.
+            for (nodes, compute) in [(&roots, self.compute), (&inner, Duration::ZERO)] {
+                for node in nodes {
+                    let end = ends[round.rank_of(*node).index()];
+                    all.need(moved(*node), end, Point::Started, compute);
+                }
             }
             debug_assert_eq!(all.flows.len() as u64, (number + 1) * round.flows.len() as u64);
         }
@@ -346,6 +346,30 @@ mod tests {
         assert_eq!(ends.clone().count(), 2 * 6 * 2);
         let received = ends.filter(|need| need.at == Point::Received);
         assert!(received.clone().count() == 12 && all.needs.len() == 24 + 12);
+    }
+
+    #[test]
+    fn a_rank_that_passes_data_on_has_ended_the_last_round_before() {
+        for (algorithm, ranks) in
+            [(Algorithm::Pipeline, 3), (Algorithm::Broadcast, 3), (Algorithm::TreeAllReduce, 7)]
+        {
+            let repeated = Collective { rounds: 2, ..collective(algorithm, 40, 2) };
+            let all = repeated.all(&repeated.round(ranks));
+            let ends =
+                all.needs.iter().filter(|need| need.at == Point::Acknowledged).map(|need| need.waiting);
+            let mut ends: Vec<Node> = ends.collect();
+            ends.dedup();
+            let mut waits: Vec<HostId> = Vec::new();
+            for need in all.needs.iter().filter(|need| ends.contains(&need.on)) {
+                assert_eq!(all.rank_of(need.waiting), all.rank_of(need.on), "{algorithm:?}: {need:?}");
+                waits.push(all.rank_of(need.waiting));
+            }
+            waits.sort_unstable();
+            waits.dedup();
+            // The last rank of a chain sends nothing.
+            let expected = ranks - u32::from(algorithm != Algorithm::TreeAllReduce);
+            assert_eq!(waits, (0..expected).map(HostId).collect::<Vec<_>>(), "{algorithm:?}");
+        }
     }
 
     #[test]

@@ -263,10 +263,29 @@ impl Program {
         self.needs.push(Need { waiting, on, at, delay });
     }
 
-    /// The nodes that wait for nothing.
-    pub fn roots(&self) -> Vec<Node> {
+    /// The nodes with which each rank begins: those that wait for nothing and, at a rank without any, those that wait for no other
+    /// node of that rank.
+    pub(crate) fn beginnings(&self) -> [Vec<Node>; 2] {
         let graph = self.graph();
-        (0..graph.open.len()).filter(|at| graph.open[*at] == 0).map(|at| graph.node(at)).collect()
+        let nodes = || (0..graph.open.len()).map(|at| graph.node(at));
+        let roots: Vec<Node> = nodes().filter(|node| graph.open[place(*node, graph.flows)] == 0).collect();
+        let mut has_root = vec![false; self.ranks as usize];
+        roots.iter().for_each(|root| has_root[self.rank_of(*root).index()] = true);
+        let mut follows = vec![false; graph.open.len()];
+        for need in &self.needs {
+            follows[place(need.waiting, graph.flows)] |= self.rank_of(need.on) == self.rank_of(need.waiting);
+        }
+        let inner = nodes().filter(|node| !has_root[self.rank_of(*node).index()]);
+        let inner = inner.filter(|node| !follows[place(*node, graph.flows)]).collect();
+        [roots, inner]
+    }
+
+    /// The rank that sends a flow or is at a step.
+    pub(crate) fn rank_of(&self, node: Node) -> HostId {
+        match node {
+            Node::Flow(flow) => self.flows[flow as usize].src,
+            Node::Step(step) => self.steps[step as usize].host,
+        }
     }
 
     /// Moves the start of each flow and step to the earliest time that the delays between them allow, as if flows took no time:
