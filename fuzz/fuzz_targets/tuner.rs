@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
             for bytes in [1, 1 << 20, u64::MAX] {
                 let collective = Collective::new(Algorithm::RingAllReduce, bytes, 1);
                 if let Ok(chosen) = tuner.choose(&collective, 8, 1) {
-                    assert!((1..=64).contains(&chosen.channels) && chosen.bytes == bytes);
+                    assert!((1..=64).contains(&chosen.collective.channels) && chosen.collective.bytes == bytes);
                 }
             }
         }
