@@ -214,6 +214,12 @@ fn errors_name_the_line_the_element_and_what_to_write() {
             "component `gpu`: `choice` is invalid: `gpu` is none of custom, device, cpu, xpu",
         ),
         ("choice: xpu, ", "", "component `gpu`: `choice` is missing"),
+        (
+            "choice: xpu, ",
+            "type: xpu, ",
+            "component `gpu`: `type` is of the drafts of InfraGraph; expected `choice`, and `edges` in the place of \
+             `connections`",
+        ),
         ("choice: xpu", "choise: xpu", "component `gpu`: unknown key `choise`: did you mean `choice`?"),
         ("name: bridge", "name: gpu", "component `gpu`: component 2 has this name, too"),
         (

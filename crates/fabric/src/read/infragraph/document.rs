@@ -140,6 +140,10 @@ impl<'y> Device<'y> {
         let components = components.into_iter().map(|(table, name)| {
             let mut known = vec!["name", "description", "count", "choice"];
             known.extend(KINDS.map(|(word, _)| word));
+            if let (Some(old), None) = (table.get("type"), table.get("choice")) {
+                let why = "`type` is of the drafts of InfraGraph; expected `choice`, and `edges` in the place of `connections`";
+                return Err(Fault::said(old.byte, &table.element, why));
+            }
             table.only(&known, "components", notes)?;
             let choice = table.word("choice", "`choice`")?;
             let kind = KINDS.iter().find(|(word, _)| *word == choice.text).map(|(_, kind)| *kind);
