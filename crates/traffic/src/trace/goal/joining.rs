@@ -120,6 +120,10 @@ impl<'a> Joining<'a> {
                     let node = self.work(of, processors[&operation.cpu], took);
                     Placed { start: node, node }
                 }
+                What::Mark => {
+                    let node = self.step(of);
+                    Placed { start: node, node }
+                }
             });
         }
         for (waiting, on, is_start) in &block.requirements {
@@ -128,7 +132,7 @@ impl<'a> Joining<'a> {
                 (What::Send { .. }, false) => (of.node, Point::Acknowledged, Duration::ZERO),
                 (What::Calc(took), false) => (of.node, Point::Started, took),
                 (What::Receive { .. }, true) => (of.start, Point::Started, Duration::ZERO),
-                (What::Send { .. } | What::Receive { .. } | What::Calc(_), _) => {
+                (What::Send { .. } | What::Receive { .. } | What::Calc(_) | What::Mark, _) => {
                     (of.node, Point::Started, Duration::ZERO)
                 }
             };

@@ -12,6 +12,10 @@ use crate::words::short;
 /// Any rank or any tag, in a receive, as LogGOPSim represents it.
 pub const ANY: u32 = u32::MAX;
 
+/// The ranks to which the schedule generators of LogGOPSim and ATLAHS let a rank send 0 bytes when a collective is done
+/// (`create_chained_dissem` of `schedgen.cpp`, `logsim-interface.cpp`).
+const MARKS: [u32; 2] = [9_999_999, 999_999_999];
+
 /// The operations of all ranks.
 #[derive(Default)]
 pub struct Schedule<'a> {
@@ -54,6 +58,8 @@ pub enum What {
     Receive { from: Option<u32>, bytes: u64, tag: Option<u32> },
     /// A calculation.
     Calc(Duration),
+    /// Nothing: it is done as soon as its requirements are.
+    Mark,
 }
 
 impl What {
@@ -62,6 +68,7 @@ impl What {
         match (to, tag) {
             (ANY, _) => Err("a send to any rank; expected one rank".to_owned()),
             (_, ANY) => Err("a send with any tag; expected one tag".to_owned()),
+            _ if bytes == 0 && to >= ranks && MARKS.contains(&to) => Ok(Self::Mark),
             _ => Self::peer(rank, to, ranks).map(|()| Self::Send { to, bytes, tag }),
         }
     }
@@ -93,7 +100,7 @@ impl Operation<'_> {
     /// Its name in messages.
     pub fn name(&self, rank: u32) -> String {
         let verb = match self.what {
-            What::Send { .. } => "send",
+            What::Send { .. } | What::Mark => "send",
             What::Receive { .. } => "recv",
             What::Calc(_) => "calc",
         };

@@ -34,6 +34,7 @@ fn encode(schedule: &Schedule<'_>) -> Vec<u8> {
                 What::Send { to, bytes, tag } => (1, to, bytes, tag),
                 What::Receive { from, bytes, tag } => (2, from.unwrap_or(ANY), bytes, tag.unwrap_or(ANY)),
                 What::Calc(took) => (3, 0, took.ps() / 1_000, 0),
+                What::Mark => (1, 9_999_999, 0, 0),
             };
             file.extend(count(index).to_le_bytes());
             file.push(kind);

@@ -83,6 +83,21 @@ fn a_receive_from_any_rank_or_with_any_tag_takes_the_only_message_left_for_it() 
 }
 
 #[test]
+fn a_send_of_no_bytes_to_a_mark_is_no_message() {
+    for mark in ["9999999", "999999999"] {
+        let text = format!(
+            "num_ranks 2 rank 0 {{ a: send 5b to 1 b: send 0b to {mark} b requires a c: calc 7 c requires b }}\n\
+             rank 1 {{ recv 5b from 0 }}"
+        );
+        let program = read_goal(text.as_bytes()).unwrap();
+        assert_eq!((program.flows.len(), program.flows[0].bytes), (1, 5));
+        assert_eq!(needs(&text), ["s0 f0 Acknowledged", "s1 s0 Started", "s2 f0 Received"]);
+        let error = read_goal(text.replace("0b", "1b").as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, format!("line 1: there is no rank {mark}; `num_ranks` is 2"));
+    }
+}
+
+#[test]
 fn receives_that_accept_all_messages_take_them_in_the_order_of_arrival() {
     let text = "num_ranks 3 rank 0 { send 1b to 2 } rank 1 { send 1b to 2 }\n\
         rank 2 { b: recv 1b from -1 a: recv 1b from -1 b requires a }";
