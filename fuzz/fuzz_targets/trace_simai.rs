@@ -7,7 +7,7 @@ use weft_traffic::trace::{is_simai, read_simai};
 
 fuzz_target!(|bytes: &[u8]| {
     is_simai(bytes);
-    match read_simai(bytes) {
+    match read_simai(bytes, 16) {
         Err(error) => assert!(!error.why.trim_end().ends_with(':'), "no reason: {error}"),
         Ok(read) => {
             let mut program = read.flows;

@@ -60,6 +60,9 @@ impl Collective {
     /// The most channels; NCCL has 64.
     pub const MOST_CHANNELS: u64 = 64;
 
+    /// The most chunks in which a broadcast or reduction of a trace goes along the chain of its ranks.
+    pub(crate) const CHAIN_CHUNKS: u64 = 8;
+
     /// One round of `bytes` at every rank, from the start, with a connection for each message and no computation.
     pub const fn new(algorithm: Algorithm, bytes: u64, chunks: u64) -> Self {
         Self {

@@ -127,7 +127,10 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
         Some("et") => Some(trace.read_chakra(&bytes, resolver)?),
         Some("goal" | "bin") => Some(read_goal(&bytes).map(|program| (complete(program), vec![]))),
         Some("cm" | "tm") => Some(read_htsim(&bytes)),
-        Some("txt") if is_simai(&bytes) => Some(read_simai(&bytes).map(|read| (read, vec![]))),
+        Some("txt") if is_simai(&bytes) => {
+            let count = ranks.resolve(resolver)?.count(resolver.fabric.hosts().len() as u64);
+            Some(read_simai(&bytes, count).map(|read| (read, vec![])))
+        }
         _ => None,
     };
     if let Some(read) = ordered {

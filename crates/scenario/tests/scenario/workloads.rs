@@ -126,6 +126,14 @@ fn a_workload_of_simai_is_a_trace_between_ranks() {
 }
 
 #[test]
+fn a_workload_of_simai_without_its_number_of_ranks_has_that_of_the_scenario() {
+    let text = "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 4096 1\n";
+    let ranks = |keys: &str| plan(&format!("trace = \"a.txt\"\n{keys}"), text).traffic.jobs.list()[0].ranks;
+    assert_eq!((ranks(""), ranks("ranks = 4"), ranks("skip = 6")), (16, 4, 10));
+    assert_eq!(ranks("ranks = [\"h0\", \"h5\", \"h9\"]"), 3);
+}
+
+#[test]
 fn failures_of_a_connection_matrix_are_events_at_the_start() {
     let matrix = "Nodes 16\nConnections 1\nFailures 1\n0->13 start 0 size 2000000\n\
         failure switch_type AGG switch_id 3 link_id 1\n";

@@ -5,9 +5,6 @@ use weft_units::HostId;
 use crate::collective::{Algorithm, Collective};
 use crate::program::Program;
 
-/// The most chunks of a broadcast or reduction along a chain.
-const CHUNKS: u64 = 8;
-
 /// A collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -113,7 +110,7 @@ impl Kind {
             Self::AllToAll => (Algorithm::AllToAll, bytes.max(parts), 1),
             Self::Broadcast | Self::Reduce => {
                 let bytes = bytes.max(1);
-                (Algorithm::Pipeline, bytes, bytes.min(CHUNKS))
+                (Algorithm::Pipeline, bytes, bytes.min(Collective::CHAIN_CHUNKS))
             }
             Self::Barrier => (Algorithm::TreeAllReduce, 1, 1),
             Self::Gather | Self::Scatter => return Ok(None),

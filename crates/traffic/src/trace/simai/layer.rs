@@ -116,9 +116,10 @@ fn exchange(word: &str, bytes: u64, plain: Group, line: u64) -> Result<Option<Ex
         "ALLGATHER" => Algorithm::AllGather,
         "REDUCESCATTER" => Algorithm::ReduceScatter,
         "ALLTOALL" => Algorithm::AllToAll,
+        // Along the chain of the ranks, as in traces of Chakra.
+        "BROADCAST" => Algorithm::Pipeline,
         _ => {
-            let expected =
-                "NONE, or ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, also with _EP or _DP_EP";
+            let expected = "NONE, or ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL or BROADCAST, also with _EP or _DP_EP";
             let why = format!("the collective `{}` is unknown; expected {expected}", short(word));
             return Err(TraceError::line(line, why));
         }
