@@ -160,6 +160,42 @@ def test_between_domains_the_network_bounds_an_all_reduce_in_switches(tmp_path):
     assert all(sent(found, f"l{leaf}", "s0") == 0 for leaf in range(4))
 
 
+RACKS = """
+kind = "rack-scale"
+racks = 2
+gpus = 4
+rails = 2
+spines = 8
+"""
+
+
+@pytest.mark.parametrize("tors", [1, 2])
+def test_a_rack_with_dual_tors_sends_on_both_interfaces_of_a_gpu(tors, tmp_path):
+    scenario = text(fabric=f"{RACKS}tors = {tors}", traffic="channels = 2")
+    rule = 'protocol = "uec"\ninterfaces = "rail"' if tors == 2 else 'protocol = "uec"'
+    found = summary(scenario.replace('protocol = "uec"', rule), tmp_path / "results")
+    (entry,) = found["collectives"]
+    # From the last GPU of a rack to the first one of the other, on another rail.
+    expected = 8 * BYTES / (tors * RATE) * WIRE + ACROSS
+    assert entry["completion_ps"] / 1e12 == pytest.approx(expected, rel=0.01)
+    for leaf in range(2 * tors):
+        assert sent(found, f"h{3 if leaf >= tors else 4}", f"l{leaf}") > 0
+        assert sent(found, f"l{leaf}", f"h{4 if leaf < tors else 3}") > 0
+
+
+def test_a_dual_plane_is_a_fabric_of_one_rail_in_two_planes():
+    planes = 'kind = "dual-plane"\nleaves = 2\nservers_per_leaf = 2\ngpus = 2\nspines = 2'
+    rails = 'kind = "rail-optimised"\npods = 2\nservers_per_pod = 2\ngpus = 2\nspines = 2\nrails = 1\nplanes = 2'
+
+    def links(keys: str) -> list[tuple[str, str]]:
+        graph = Scenario.from_text(text(fabric=keys)).fabric().to_networkx()
+        return [(start, end) for start, end, *_ in graph.edges]
+
+    assert links(planes) == links(rails)
+    # With two leaves of each rail, a GPU has four links into the network, and one into its domain.
+    assert len([link for link in links(f"{rails}\ntors = 2") if link[0] == "h0"]) == 4 + 1
+
+
 def test_the_two_trees_of_a_double_tree_do_not_wait_for_each_other(tmp_path):
     (entry,) = summary(text("double-tree-all-reduce", traffic="ranks = 4\nchunks = 16"), tmp_path / "r")["collectives"]
     # The bound, and four steps of a chunk on the way up and down.

@@ -140,6 +140,7 @@ mod tests {
             Rails { pods: 1, spines: 0, ..OPTIMISED },
             Rails { planes: 2, rails: 1, ..OPTIMISED },
             Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 1, planes: 1, spines: 6 },
+            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 2, planes: 1, spines: 6 },
             Rails { tors: 2, ..OPTIMISED },
             Rails { tors: 3, planes: 2, rails: 4, ..OPTIMISED },
             Rails { tors: 2, pods: 1, spines: 0, ..OPTIMISED },

@@ -7,7 +7,7 @@ use weft_units::{Duration, Rate};
 use super::cable::{CABLE_KEYS, Cable, cable_problem};
 use super::links::{LINK_KEYS, LinkSettings};
 use super::served::{BUFFER_KEYS, buffer};
-use super::shapes::{KIND, SCALE_UP_KEYS, SHAPES, Shape, kinds};
+use super::shapes::{KIND, SCALE_UP_KEYS, SHAPES, Shape, instead, kinds};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
 use crate::key::{Key, Kind, key};
@@ -165,7 +165,9 @@ impl FabricSettings {
                 let message = format!("a fabric of kind \"{}\" has no `{}`", shape.name, entry.key);
                 let problem = Problem::at(entry.span, message).label(format!("belongs to {}", list(owners)));
                 let own = shape.counts.iter().chain(shape.extra).map(|key| key.name);
-                section.problems.add(problem.help(format!("\"{}\" has {}", shape.name, list(own))));
+                let help = instead(shape.name, &entry.key)
+                    .map_or_else(|| format!("\"{}\" has {}", shape.name, list(own)), str::to_owned);
+                section.problems.add(problem.help(help));
             }
         }
         let of_any = |name: &str| {

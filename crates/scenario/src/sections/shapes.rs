@@ -142,7 +142,7 @@ pub(crate) const SHAPES: &[Shape] = &[
             count("rails", "rails: GPU g of a rack is on rail g modulo this"),
             count("spines", "spine switches"),
         ],
-        extra: &[FABRIC_RATE, OVERSUBSCRIPTION],
+        extra: &[TORS_OF_RAIL, FABRIC_RATE, OVERSUBSCRIPTION],
     },
 ];
 
@@ -155,6 +155,15 @@ const TORS_OF_RAIL: Key = key(
 );
 const PLANES: Key =
     key("planes", Kind::Count(1), "1", "separate networks; each GPU has an interface in each");
+
+/// The reason why `kind` has no `key` of another shape, and the fabric to write instead, where the name promises it.
+pub(crate) fn instead(kind: &str, key: &str) -> Option<&'static str> {
+    (kind == "dual-plane" && key == "tors").then_some(
+        "each GPU has two interfaces already, one to a leaf of each plane; for several leaves in each plane, set kind = \
+         \"rail-optimised\", rails = 1 and planes = 2, and rename `leaves` to `pods` and `servers_per_leaf` to \
+         `servers_per_pod`",
+    )
+}
 
 /// The keys of scale-up domains, for every fabric.
 pub(crate) const SCALE_UP_KEYS: &[Key] = &[

@@ -50,6 +50,17 @@ gpus = 2
 tors = 2
 "#;
 
+/// Two racks of four GPUs on two rails of two leaves each; h0, h2, h4 and h6 are on the first rail.
+const RACKS: &str = r#"
+[fabric]
+kind = "rack-scale"
+racks = 2
+gpus = 4
+rails = 2
+spines = 2
+tors = 2
+"#;
+
 /// The links of each fabric.
 const LINKS: &str = r#"
 rate = "1 Gbps"
@@ -180,6 +191,7 @@ fn the_least_loaded_interfaces_have_the_fewest_open_flows() {
         (DUAL_TOR, "h2", ["l2-h2", "l3-h2"]),
         (DUAL_PLANE, "h4", ["l2-h4", "l3-h4"]),
         (RAILS, "h2", ["l0-h2", "l1-h2"]),
+        (RACKS, "h5", ["l2-h5", "l3-h5"]),
     ] {
         for protocol in PROTOCOLS {
             let of = |flows: &str| Ran::of(&scenario(fabric, protocol, "least-loaded", flows));
@@ -290,6 +302,7 @@ fn flows_leave_an_interface_that_fails_and_come_back() {
         (DUAL_PLANE, "h4", "l2", ["h0-l0", "h0-l1"]),
         (RAILS, "h3", "h0-l0", ["h0-l0", "h0-l1"]),
         (RAILS, "h3", "h3-l2", ["l2-h3", "l3-h3"]),
+        (RACKS, "h5", "l2", ["l2-h5", "l3-h5"]),
         (RAIL_ONLY, "h2", "l0", ["h0-l0", "h0-l1"]),
         (RAIL_ONLY, "h2", "h2-l0", ["h0-l0", "h0-l1"]),
     ];
