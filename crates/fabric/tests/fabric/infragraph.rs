@@ -189,14 +189,29 @@ fn domains_without_a_bandwidth_have_the_default_and_say_so() {
         parse(&extra).unwrap().notes(),
         ["x.yaml: these attributes of devices have no effect: `vendor`"]
     );
-    let fewer = RAILS.replace("'port[0:4]'", "'port[0:3]'");
-    let message =
-        "x.yaml: line 69: edge 1 joins 3 of 4 interfaces of hosts, one to one (and 1 more line like it)";
-    assert!(
-        parse(&fewer).unwrap().notes().contains(&message.to_owned()),
-        "{:?}",
-        parse(&fewer).unwrap().notes()
+}
+
+#[test]
+fn short_lists_of_one2one_edges_are_noted_if_a_host_has_another_link_and_refused_if_not() {
+    let nics = "  - {name: cpu, choice: cpu, count: 2}\n  - {name: nic, choice: nic, count: 2}";
+    let fewer = servers(nics, "", "    []").replace("component: port}", "component: 'port[0:3]'}");
+    assert_eq!(
+        parse(&fewer).unwrap().notes(),
+        ["x.yaml: line 16: edge 1 joins 3 of 4 interfaces of hosts, one to one"]
     );
+    let alone = fewer.replace("port[0:3]", "port[0:2]");
+    assert_eq!(
+        error(&alone),
+        "line 16, column 3: edge 1: `one2one` joins 2 of the 4 endpoints of `ep1`, as `ep2` has no more: `host.1` gets no \
+         link of this edge, and has none of another: select 4 endpoints in `ep2`, or fewer in `ep1`"
+    );
+    let gpu = error(&RAILS.replace("'port[0:4]'", "'port[0:3]'"));
+    assert!(gpu.contains("`host.1.gpu.2` gets no link of this edge, and has none of another"), "{gpu}");
+    let leaves = RAILS.replacen("'port[0:2]'", "'port[0:1]'", 1).replace("nvlink}", "pcie}");
+    let message = error(&leaves);
+    let expected = "line 71, column 3: edge 3: `one2one` joins 1 of the 2 endpoints of `ep1`, as `ep2` has no more: \
+                    `leaf.1` gets no link of this edge, and there is no path between hosts";
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
@@ -297,6 +312,29 @@ fn errors_name_the_line_the_element_and_what_to_write() {
             "edge 1: link `access` has its bandwidth in gigatransfers_per_second, which give no rate",
         ),
         ("gigabits_per_second: 400", "gigabits_per_second: 0", "a rate of 0 bps"),
+        (
+            "gigabits_per_second: 400",
+            "gigabits_per_second: 1e300",
+            "line 59, column 67: link `access`: `physical`: `bandwidth`: `gigabits_per_second` is invalid: `1e300` is too \
+             much: expected at most",
+        ),
+        ("us: 0.5", "us: 1e300", "`latency`: `us` is invalid: `1e300` is too much: expected at most"),
+        (
+            "choice: xpu, count: 4",
+            "choice: xpu, count: 0",
+            "line 9, column 37: device `server`, component `gpu`: `count` is invalid: it is 0: write at least 1",
+        ),
+        (
+            "device: server, count: 2",
+            "device: server, count: 0",
+            "instance `host`: `count` is invalid: it is 0",
+        ),
+        (
+            "device: 'card[2:4]'",
+            "device: 'card[2:3]'",
+            "device `server`: `card.3.port.0` has an edge of the infrastructure, but no edges of the device lead from it \
+             to an xpu",
+        ),
         ("instances:", "instances: {}\nother:", "`instances` is invalid: expected a list, not a table"),
         ("name: two rails", "name: [two]", "`name` is invalid: expected a single value, not a list"),
         (

@@ -48,7 +48,7 @@ struct Part<'y> {
 impl Part<'_> {
     /// Whether it has no numbers. Devices within it are not visited: their number is not bounded by the size.
     fn is_empty(&self) -> bool {
-        self.size == 0 || self.component.count == 0
+        self.size == 0
     }
 }
 

@@ -4,6 +4,7 @@ use weft_units::{Duration, Rate};
 
 use super::super::notes::Notes;
 use super::table::{Fault, Table};
+use crate::bounds::{MAX_DELAY, MAX_RATE};
 use crate::visible;
 
 /// A kind of link of a device or of the infrastructure.
@@ -36,14 +37,17 @@ impl<'y> Link<'y> {
         if let Some(bandwidth) = physical.table("bandwidth")? {
             let (key, missing, bits) = unit(&bandwidth, &BANDWIDTHS.map(|(key, ..)| key))?
                 .map_or(BANDWIDTHS[0], |unit| BANDWIDTHS[unit]);
-            let number = bandwidth.number(key, missing)?;
             link.is_in_transfers = bits.is_none();
-            link.rate = bits.map(|bits| Rate::from_bps((number * bits).round() as u64));
+            // Transfers give no rate, but are checked.
+            let bps =
+                bandwidth.number((key, missing, bits.unwrap_or(0.0)), MAX_RATE.bps() as f64, MAX_RATE)?;
+            link.rate = bits.map(|_| Rate::from_bps(bps));
         }
         if let Some(latency) = physical.table("latency")? {
             let (key, missing, ps) =
                 unit(&latency, &LATENCIES.map(|(key, ..)| key))?.map_or(LATENCIES[0], |unit| LATENCIES[unit]);
-            link.delay = Some(Duration::from_ps((latency.number(key, missing)? * ps).round() as u64));
+            let ps = latency.number((key, missing, ps), MAX_DELAY.ps() as f64, MAX_DELAY)?;
+            link.delay = Some(Duration::from_ps(ps));
         }
         Ok(link)
     }

@@ -17,6 +17,7 @@ mod endpoint;
 mod links;
 mod places;
 mod servers;
+mod short;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +96,11 @@ fn elements(
         let place = Place { byte: node.byte, element: node.element.clone() };
         nodes.push(FileNode { name: node.name.clone(), attributes, place });
     }
-    for joint in joints(places, &all, &between, notes) {
+    let joints = joints(places, &all, &between, notes);
+    let network: Vec<[u32; 2]> = places.wires.iter().filter(is_network).map(|wire| wire.nodes).collect();
+    let members: Vec<Vec<u32>> = joints.iter().map(|joint| joint.members.keys().copied().collect()).collect();
+    short::check(places, &all, &network, &members)?;
+    for joint in joints {
         let tier = Some(Tier(SCALE_UP_TIER));
         let attributes = NodeAttributes { role: Some(Role::Switch), tier, ..NodeAttributes::default() };
         let element = format!("scale-up domain `{}`", visible(&joint.name));

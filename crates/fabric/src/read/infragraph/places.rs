@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::notes::Notes;
 use super::devices::{Budget, Layouts};
-use super::document::{Edge, End, Infrastructure, Instance, Kind, Scheme, unknown};
+use super::document::{Edge, End, Infrastructure, Instance, Kind, unknown};
 use super::domains::{Domain, Domains};
 use super::endpoint::{Piece, index_count, indices};
 use super::links::Link;
 use super::servers::owners;
+use super::short::Short;
 use super::table::{Fault, Word};
 use crate::builder::check_size;
 use crate::{Role, visible};
@@ -38,7 +39,7 @@ struct Site {
 }
 
 /// A component of a copy of an instance.
-type Spot = (usize, u32, u32);
+pub(super) type Spot = (usize, u32, u32);
 
 /// An edge between two nodes.
 pub(super) struct Wire<'y> {
@@ -76,6 +77,7 @@ pub(super) struct Places<'y> {
     forms: BTreeMap<usize, Form<'y>>,
     sites: Vec<Site>,
     pub wires: Vec<Wire<'y>>,
+    pub short: Vec<Short<'y>>,
 }
 
 impl<'y> Places<'y> {
@@ -98,6 +100,7 @@ impl<'y> Places<'y> {
                 entry.insert(layouts.kinds(device));
             }
         }
+        let mut short = Vec::new();
         let mut joined: Vec<(Spot, Spot, &'y Edge<'y>)> = Vec::new();
         for edge in &file.edges {
             let mut end = |end: &End<'y>| spots(file, &devices, layouts, end, &edge.element, budget);
@@ -105,12 +108,14 @@ impl<'y> Places<'y> {
             let is_host = |spot: &Spot| {
                 kinds[&devices[spot.0]].iter().any(|kind| matches!(kind, Kind::Xpu | Kind::Nic))
             };
-            let left = if a.len() > b.len() { (&a, b.len()) } else { (&b, a.len()) };
-            if edge.scheme == Scheme::OneToOne && left.0.get(left.1).is_some_and(is_host) {
-                notes.add_line("one2one", line_of(edge.byte), || {
-                    let (all, joined) = (left.0.len(), left.1);
-                    format!("{} joins {joined} of {all} interfaces of hosts, one to one", edge.element)
-                });
+            if let Some(found) = Short::of(edge, &a, &b) {
+                if found.all.get(found.joined).is_some_and(is_host) {
+                    notes.add_line("one2one", line_of(edge.byte), || {
+                        let (all, joined) = (found.all.len(), found.joined);
+                        format!("{} joins {joined} of {all} interfaces of hosts, one to one", edge.element)
+                    });
+                }
+                short.push(found);
             }
             joined.extend(layouts.pairs(edge, &a, &b, budget)?.into_iter().map(|(a, b)| (a, b, edge)));
         }
@@ -118,7 +123,8 @@ impl<'y> Places<'y> {
         for (instance, _, number) in joined.iter().flat_map(|(a, b, _)| [*a, *b]) {
             interfaces.entry(devices[instance]).or_default().insert(number);
         }
-        let mut places = Self { file, layouts, forms: BTreeMap::new(), sites: Vec::new(), wires: Vec::new() };
+        let (sites, wires) = (Vec::new(), Vec::new());
+        let mut places = Self { file, layouts, forms: BTreeMap::new(), sites, wires, short };
         for (instance, device) in file.instances.iter().zip(&devices) {
             places.add(instance, *device, &kinds[device], interfaces.get(device), budget)?;
         }
@@ -127,7 +133,8 @@ impl<'y> Places<'y> {
             if a != b && seen.insert((a.min(b), a.max(b))) {
                 let is_xpu = [a, b]
                     .map(|(instance, _, number)| kinds[&devices[instance]][number as usize] == Kind::Xpu);
-                let nodes = [a, b].map(|spot| places.node(spot));
+                let (Some(from), Some(to)) = (places.node(a), places.node(b)) else { continue };
+                let nodes = [from, to];
                 places.wires.push(Wire { nodes, is_xpu, link: &file.links[edge.link], edge });
             }
         }
@@ -190,6 +197,10 @@ impl<'y> Places<'y> {
         let used = interfaces.cloned().unwrap_or_default();
         let owned =
             owners(kinds, &outside, &used, budget).map_err(|why| Fault::new(instance.byte, &element, why))?;
+        if let Some(alone) = used.iter().find(|interface| !owned.contains_key(interface)) {
+            let why = "has an edge of the infrastructure, but no edges of the device lead from it to an xpu";
+            return Err(fault(format!("`{}` {why}: add one, such as from an xpu to its nic", path(*alone))));
+        }
         let with: BTreeSet<u32> = owned.values().copied().collect();
         if let Some(without) = xpus.iter().find(|xpu| !with.is_empty() && !with.contains(xpu)) {
             return Err(fault(format!(
@@ -210,14 +221,14 @@ impl<'y> Places<'y> {
         last.map_or(0, |(site, instance)| site.first + site.each * instance.count)
     }
 
-    /// The node of a component.
-    fn node(&self, (instance, copy, number): Spot) -> u32 {
+    /// The node of a component; none if no edge of the infrastructure makes it an interface.
+    pub fn node(&self, (instance, copy, number): Spot) -> Option<u32> {
         let site = &self.sites[instance];
         let within = match &self.forms[&site.device] {
-            Form::Gpus { owners, .. } => owners[&number],
+            Form::Gpus { owners, .. } => *owners.get(&number)?,
             Form::Whole(_) => 0,
         };
-        site.first + copy * site.each + within
+        Some(site.first + copy * site.each + within)
     }
 
     /// All nodes, in order.

@@ -7,7 +7,7 @@ use super::document::Kind;
 use crate::FabricError;
 
 /// The `xpu` of each interface: the nearest one over the edges of the device, without those of its domains; among
-/// several, the one with the fewest interfaces so far, then the first. Any if none is reached.
+/// several, the one with the fewest interfaces so far, then the first. None if no `xpu` is reached.
 pub(super) fn owners(
     kinds: &[Kind],
     edges: &[Inner<'_>],
@@ -20,7 +20,6 @@ pub(super) fn owners(
         around.entry(*b).or_default().push(*a);
     }
     let is_xpu = |number: u32| kinds[number as usize] == Kind::Xpu;
-    let all: Vec<u32> = (0..kinds.len() as u32).filter(|number| is_xpu(*number)).collect();
     let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
     let mut owners = BTreeMap::new();
     for &interface in interfaces {
@@ -46,10 +45,6 @@ pub(super) fn owners(
                     far + 1
                 });
             }
-        }
-        if nearest.is_empty() {
-            budget.take(all.len() as u64)?;
-            nearest.clone_from(&all);
         }
         let fewest = nearest.into_iter().min_by_key(|xpu| (taken.get(xpu).copied().unwrap_or(0), *xpu));
         let Some(xpu) = fewest else { continue };

@@ -1,5 +1,7 @@
 //! [`Table`]: the keys of one table of a file, and [`Fault`]: an error with its position.
 
+use std::fmt::Display;
+
 use super::super::notes::Notes;
 use super::super::yaml::{Entry, Kind, Yaml};
 use super::super::{ErrorKind, ReadError};
@@ -117,17 +119,30 @@ impl<'y> Table<'y> {
         self.get(key).map(|value| Table::of(value, format!("{}: `{key}`", self.element))).transpose()
     }
 
-    /// A whole number that must be given.
+    /// A whole number from 1 that must be given.
     pub fn count(&self, key: &'static str, missing: &'static str) -> Result<u32, Fault> {
         let Word { text, byte } = self.word(key, missing)?;
         let why = || format!("`{}` is not a whole number below 2^32", visible(text));
-        text.parse().map_err(|_| self.invalid(key, byte, why()))
+        match text.parse().map_err(|_| self.invalid(key, byte, why()))? {
+            0 => Err(self.invalid(key, byte, "it is 0: write at least 1, or leave this table out")),
+            count => Ok(count),
+        }
     }
 
-    /// A number that must be given: finite and not negative.
-    pub fn number(&self, key: &'static str, missing: &'static str) -> Result<f64, Fault> {
+    /// A number that must be given, times `unit`: finite, not negative and at most `most`, which messages call `shown`.
+    pub fn number(
+        &self,
+        (key, missing, unit): (&'static str, &'static str, f64),
+        most: f64,
+        shown: impl Display,
+    ) -> Result<u64, Fault> {
         let Word { text, byte } = self.word(key, missing)?;
         let parsed = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-        parsed.ok_or_else(|| self.invalid(key, byte, format!("`{}` is not a number from 0", visible(text))))
+        let why = |why: String| self.invalid(key, byte, format!("`{}` {why}", visible(text)));
+        let number = parsed.ok_or_else(|| why("is not a number from 0".into()))? * unit;
+        if number > most {
+            return Err(why(format!("is too much: expected at most {shown}")));
+        }
+        Ok(number.round() as u64)
     }
 }
