@@ -30,13 +30,13 @@ pub enum FabricError {
         given: u32,
     },
     /// Too many of a thing.
-    #[error("{} are too many: expected at most {most}", plural(*given, what))]
+    #[error("{} are too many: expected at most {most}", counted(*given, what))]
     TooMany {
         /// The thing counted, one of it.
         what: &'static str,
         /// The most that fits.
         most: u64,
-        /// The requested value.
+        /// The requested value; [`u64::MAX`] if it is at least that.
         given: u64,
     },
     /// A node with more cables than port numbers.
@@ -291,4 +291,12 @@ fn queues_up_to(queues: usize) -> String {
 /// The end of a message that suggests a name.
 fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+/// So many things; a number that is no more than a bound is not printed.
+fn counted(given: u64, what: &str) -> String {
+    match given {
+        u64::MAX => plural(given, what).replacen(&given.to_string(), "more than 10^19", 1),
+        _ => plural(given, what),
+    }
 }

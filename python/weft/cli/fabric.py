@@ -135,11 +135,17 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
     shell.out.print("; ".join(notes), style="dim")
 
 
+def _of_tier(count: int, name: str) -> str:
+    """So many switches of the tier of this name, a plural such as `spines`, or `scale-up` or `tier 4`."""
+    one = {"switches": "switch", "leaves": "leaf"}.get(name, name.removesuffix("s"))
+    return f"{count:,} {one if count == 1 else name}"
+
+
 def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     """The main properties of a fabric, as pairs of name and value."""
     tiers = Counter(node.row for node in graph.nodes if not node.is_host)
     yield "hosts", f"{len(graph.hosts):,}"
-    parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
+    parts = [_of_tier(count, tier_name(tier, max(tiers))) for tier, count in sorted(tiers.items())]
     yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"
     kinds = Counter(
         tuple(dict.fromkeys(map(_way, sorted(cable, key=lambda link: (link.rate_bps, link.delay_ps), reverse=True))))

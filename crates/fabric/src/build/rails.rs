@@ -9,6 +9,8 @@
 //! no spines. Dual-plane (HPN): `Q = 2`. Dual ToR (HPN): `T = 2`. Racks such as GB200 NVL72: a server is a rack of `G = 72`, with `R = 4`, the GPUs of a
 //! tray.
 
+use weft_units::plural;
+
 use super::parts::{add_hosts, add_switches, at_least, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 
@@ -86,8 +88,12 @@ pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError
     let several = |count: u32, of: &str| if count > 1 { format!("{count} {of} of ") } else { String::new() };
     let (of_pods, of_planes) = (several(pods, "pods"), several(planes, "planes"));
     let of_tors = if tors > 1 { format!(" of {tors} leaves") } else { String::new() };
+    let on = plural(rails, "rail");
+    let with = if spines > 0 { format!(", {}", plural(spines, "spine")) } else { String::new() };
+    let servers_of = plural(servers, "server");
     let mut builder = FabricBuilder::new(format!(
-        "{of_pods}{servers}x{gpus} GPUs on {of_planes}rails {rails}{of_tors}, spines {spines}"
+        "{of_pods}{servers_of} of {} on {of_planes}{on}{of_tors}{with}",
+        plural(gpus, "GPU")
     ));
     let pod_of = |index: u32, each: u32| (pods > 1).then(|| index / each);
     let hosts = add_hosts(&mut builder, pods * servers * gpus, |host| pod_of(host, servers * gpus))?;
@@ -179,7 +185,10 @@ mod tests {
     fn with_dual_tors_each_gpu_is_connected_to_both_leaves_of_its_rail_in_each_plane() {
         let counts = Rails { tors: 2, planes: 2, servers: 2, gpus: 4, rails: 4, ..OPTIMISED };
         let fabric = built(counts).unwrap();
-        assert_eq!(fabric.name(), "2 pods of 2x4 GPUs on 2 planes of rails 4 of 2 leaves, spines 4");
+        assert_eq!(
+            fabric.name(),
+            "2 pods of 2 servers of 4 GPUs on 2 planes of 4 rails of 2 leaves, 4 spines"
+        );
         // A pod has four rails of two leaves in each plane; h8 is the first GPU of the second pod.
         for (host, leaves) in
             [("h0", [0, 1, 8, 9]), ("h3", [6, 7, 14, 15]), ("h4", [0, 1, 8, 9]), ("h8", [16, 17, 24, 25])]

@@ -1,5 +1,7 @@
 //! The ring: switches in a circle, hosts on each.
 
+use weft_units::plural;
+
 use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
@@ -20,7 +22,8 @@ pub fn ring(
     let wide = u64::from(switches);
     let hosts = wide * u64::from(hosts_per_switch);
     fits(hosts.checked_add(wide), hosts.checked_add(wide))?;
-    let mut builder = FabricBuilder::new(format!("ring {switches} switches, {hosts_per_switch} hosts each"));
+    let mut builder =
+        FabricBuilder::new(format!("ring {switches} switches, {} each", plural(hosts_per_switch, "host")));
     let hosts = add_hosts(&mut builder, hosts as u32, |_| None)?;
     let switches = add_switches(&mut builder, 's', switches, 1, |_| None)?;
     connect_hosts(&mut builder, &hosts, &switches, hosts_per_switch, host)?;

@@ -1,6 +1,8 @@
 //! Pods, planes and spines: the data-centre fabric that Facebook described for Altoona
 //! (engineering.fb.com, 14 November 2014).
 
+use weft_units::plural;
+
 use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
@@ -58,7 +60,12 @@ pub fn three_layer(
     )?;
     let (tors, aggregations, spines) = (tors as u32, aggregations as u32, spines as u32);
     let mut builder = FabricBuilder::new(format!(
-        "three-layer {pods} pods, {tors_per_pod} ToRs, {planes} planes, {spines_per_plane} spines, {hosts_per_tor} hosts"
+        "three-layer {}, {}, {}, {}, {}",
+        plural(pods, "pod"),
+        plural(tors_per_pod, "ToR"),
+        plural(planes, "plane"),
+        plural(spines_per_plane, "spine"),
+        plural(hosts_per_tor, "host")
     ));
     let hosts = add_hosts(&mut builder, hosts as u32, |i| Some(i / hosts_per_tor / tors_per_pod))?;
     let tors = add_switches(&mut builder, 't', tors, 1, |i| Some(i / tors_per_pod))?;

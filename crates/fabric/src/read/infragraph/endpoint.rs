@@ -3,6 +3,9 @@
 use super::document::Scheme;
 use crate::visible;
 
+/// A component of a copy of an instance: the instance, the copy, and the number of the component in its device.
+pub(super) type Spot = (usize, u32, u32);
+
 /// A name with the indices it selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Piece<'t> {

@@ -99,7 +99,8 @@ fn elements(
     let joints = joints(places, &all, &between, notes);
     let network: Vec<[u32; 2]> = places.wires.iter().filter(is_network).map(|wire| wire.nodes).collect();
     let members: Vec<Vec<u32>> = joints.iter().map(|joint| joint.members.keys().copied().collect()).collect();
-    short::check(places, &all, &network, &members)?;
+    let named: Vec<(&str, Role)> = all.iter().map(|node| (node.name.as_str(), node.role)).collect();
+    short::check(&places.short, |spot| places.node(spot), &named, &network, &members)?;
     for joint in joints {
         let tier = Some(Tier(SCALE_UP_TIER));
         let attributes = NodeAttributes { role: Some(Role::Switch), tier, ..NodeAttributes::default() };

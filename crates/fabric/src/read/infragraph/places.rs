@@ -6,7 +6,7 @@ use super::super::notes::Notes;
 use super::devices::{Budget, Layouts};
 use super::document::{Edge, End, Infrastructure, Instance, Kind, unknown};
 use super::domains::{Domain, Domains};
-use super::endpoint::{Piece, index_count, indices};
+use super::endpoint::{Piece, Spot, index_count, indices};
 use super::links::Link;
 use super::servers::owners;
 use super::short::Short;
@@ -37,9 +37,6 @@ struct Site {
     /// Nodes of each copy.
     each: u32,
 }
-
-/// A component of a copy of an instance.
-pub(super) type Spot = (usize, u32, u32);
 
 /// An edge between two nodes.
 pub(super) struct Wire<'y> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::document::{Edge, Scheme};
 use super::domains::Groups;
-use super::places::{Node, Places, Spot};
+use super::endpoint::Spot;
 use super::table::Fault;
 use crate::{Role, visible};
 
@@ -31,8 +31,8 @@ impl<'y> Short<'y> {
     }
 
     /// The nodes that it joins to nothing.
-    fn left(&self, places: &Places<'_>) -> BTreeSet<u32> {
-        let nodes = |spots: &[Spot]| spots.iter().filter_map(|spot| places.node(*spot)).collect();
+    fn left(&self, node_of: &impl Fn(Spot) -> Option<u32>) -> BTreeSet<u32> {
+        let nodes = |spots: &[Spot]| spots.iter().filter_map(|spot| node_of(*spot)).collect();
         let (joined, left) = self.all.split_at(self.joined);
         let (joined, left): (BTreeSet<u32>, BTreeSet<u32>) = (nodes(joined), nodes(left));
         &left - &joined
@@ -49,19 +49,20 @@ impl<'y> Short<'y> {
     }
 }
 
-/// Rejects short edges that leave a host without a link of the network, or hosts without a path between them. `network`
-/// are the nodes of each of its links, `domains` the members of each scale-up domain.
+/// Rejects edges of `list` that leave a host without a link of the network, or hosts without a path between them. `all` are the
+/// names and roles of all nodes, `network` the nodes of each of its links, `domains` the members of each scale-up domain.
 pub(super) fn check(
-    places: &Places<'_>,
-    all: &[Node],
+    list: &[Short<'_>],
+    node_of: impl Fn(Spot) -> Option<u32>,
+    all: &[(&str, Role)],
     network: &[[u32; 2]],
     domains: &[Vec<u32>],
 ) -> Result<(), Fault> {
-    if places.short.is_empty() {
+    if list.is_empty() {
         return Ok(());
     }
-    let is_host = |node: u32| all[node as usize].role == Role::Host;
-    let name = |node: u32| &all[node as usize].name;
+    let is_host = |node: u32| all[node as usize].1 == Role::Host;
+    let name = |node: u32| all[node as usize].0;
     let linked: BTreeSet<u32> = network.iter().flatten().copied().collect();
     let mut groups = Groups::new(all.len());
     network.iter().for_each(|ends| groups.join(*ends));
@@ -74,8 +75,8 @@ pub(super) fn check(
         let of = groups.of(first);
         hosts.find(|host| groups.of(*host) != of).map(|other| [first, other])
     });
-    for short in &places.short {
-        let left = short.left(places);
+    for short in list {
+        let left = short.left(&node_of);
         if let Some(host) = left.iter().find(|node| is_host(**node) && !linked.contains(node)) {
             return Err(short.fault(name(*host), "has none of another"));
         }
