@@ -285,6 +285,21 @@ limit = "1 s"
 """
 
 
+def test_shares_of_a_window_longer_than_all_runs_say_so(weft, tmp_path):
+    scenario, results = tmp_path / "ended.toml", tmp_path / "results"
+    text = UNENDED.replace("START", "0 s")
+    text = text[: text.index("[[traffic]]")] + '[traffic]\ncollective = "all-gather"\nbytes = "30 kB"\n\n'
+    text += '[scheme]\nname = "ecmp"\n\n[run]\nduration = "100 ms"\n'
+    said = "The measurement window is 0 s to {}, but the last run ends after"
+    for window, expected in (("100 ms", True), ("10 us", False)):
+        scenario.write_text(text + f'[measure]\nwindow = ["0 s", "{window}"]\n')
+        assert weft("run", scenario, "-o", results / window).exit_code == 0
+        assert weft("report", results / window).exit_code == 0
+        html = (results / window / "report.html").read_text()
+        assert (said.format(window) in html) == expected
+        assert ("links count as idle from then on" in html) == expected
+
+
 @pytest.mark.parametrize(
     ("start", "said", "over_time", "figures"),
     [

@@ -23,6 +23,7 @@ def fabric(content: Content) -> str:
         "Click a line, or choose it in the list, for its series; dashed links are down. "
         + interval_note(content, "Point at a line for its values; in brackets:")
     )
+    caption += _idle_at_the_end(content)
     if not drawing.draws_hosts(content.fabric):
         caption += f" The {len(content.fabric.hosts):,} hosts and their links are not drawn."
     if content.fabrics > 1:
@@ -151,6 +152,22 @@ def table(content: Content) -> str:
         if content.classes
         else "",
         ident="table",
+    )
+
+
+def _idle_at_the_end(content: Content) -> str:
+    """A sentence on the measurement window, if a tenth of it or more is left after all runs."""
+    windows = {tuple(head["window_ps"]) for head in content.summaries}
+    ends = [head["simulated_ps"] for head in content.summaries if head.get("simulated_ps") is not None]
+    if len(windows) != 1 or len(ends) < len(content.summaries):
+        return ""
+    (start, end), last = windows.pop(), max(ends)
+    if last - start > (end - start) * 0.9:
+        return ""
+    start, end, last = (escape(quantity.seconds(ps / 1e12)) if ps else "0 s" for ps in (start, end, last))
+    return (
+        f" The measurement window is {start} to {end}, but the last run ends after {last}: links count as idle from "
+        "then on; set <code>measure.window</code> to the time of the runs for shares over that."
     )
 
 
