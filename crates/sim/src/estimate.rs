@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use weft_fabric::Fabric;
 use weft_scenario::Plan;
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Parts};
 use weft_units::{Duration as Span, NodeId, Time};
 
 use crate::engine::Progress;
@@ -37,6 +37,8 @@ const SAMPLE_ON_DISK: f64 = 2.0;
 const VALUE_ON_DISK: f64 = 13.0;
 /// Bytes of results for each link.
 const LINK_ON_DISK: u64 = 430;
+/// Bytes of results for each step of a ring.
+const RING_STEP_ON_DISK: u64 = 20;
 /// Bytes of results of any run.
 const RUN_ON_DISK: u64 = 20_000;
 /// Bytes of memory for each flow, with its record.
@@ -72,10 +74,19 @@ impl Size {
         Self {
             packet_hops,
             samples,
-            disk_bytes: number * FLOW_ON_DISK + links * LINK_ON_DISK + RUN_ON_DISK + in_series as u64,
+            disk_bytes: number * FLOW_ON_DISK
+                + links * LINK_ON_DISK
+                + ring_steps(plan) * RING_STEP_ON_DISK
+                + RUN_ON_DISK
+                + in_series as u64,
             memory_bytes: number * FLOW_IN_MEMORY + links * LINK_IN_MEMORY,
         }
     }
+}
+
+/// How many steps of rings are recorded.
+fn ring_steps(plan: &Plan) -> u64 {
+    if plan.measure.ring_steps { plan.traffic.parts.count().min(Parts::MOST_RECORDED.into()) } else { 0 }
 }
 
 /// When the last flow ends at the earliest: after its start, and after its host has sent all that it has.

@@ -93,7 +93,7 @@ pub struct Traffic {
 impl Traffic {
     /// Fills in the realised mean, and the load if flows arrive over time.
     pub(crate) fn measure(&mut self, places: &Places, duration: Duration, over_time: bool) {
-        let bytes: f64 = self.flows.iter().map(|flow| flow.bytes as f64).sum();
+        let bytes = self.flows.iter().fold(0.0, |sum, flow| sum + flow.bytes as f64);
         self.mean_bytes = bytes / self.flows.len().max(1) as f64;
         let crosses = |src, dst| places.rack_of(src) != places.rack_of(dst);
         let crossing: f64 =

@@ -144,7 +144,7 @@ fn read_trace(trace: &TraceSettings, resolver: &Resolver<'_>) -> Option<(Flows, 
         });
         let events: Vec<Option<Event>> = events.collect();
         let events = events.into_iter().collect::<Option<Vec<_>>>()?;
-        if program.flows.is_empty() {
+        if program.flows.is_empty() && program.steps.is_empty() {
             empty();
             return None;
         }

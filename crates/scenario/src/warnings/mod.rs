@@ -132,7 +132,7 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let end = Time::ZERO + settings.run.limit;
     let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
     let mut warnings = Vec::new();
-    if traffic.flows.is_empty() {
+    if traffic.flows.is_empty() && traffic.dependencies.is_empty() {
         warnings.push(format!("no flow starts within {}", settings.run.duration));
     } else if traffic.dependencies.is_empty() && !traffic.flows.iter().any(counts) {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));

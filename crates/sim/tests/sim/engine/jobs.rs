@@ -128,6 +128,18 @@ fn two_messages_on_one_link_wait_for_each_other_in_the_network() {
 }
 
 #[test]
+fn computations_without_messages_are_a_job() {
+    let trace = "num_ranks 2 rank 0 { a: calc 1000 b: calc 3000 b requires a } rank 1 { calc 500 }";
+    let (report, kept) = goal(trace, 1);
+    let [job] = &report.jobs[..] else { panic!("{:?}", report.jobs) };
+    assert_eq!((job.finished, took(job), kept.works.len(), kept.flows.len()), (0, US(4), 3, 0));
+    assert_eq!(job.time.unwrap().path.of(Part::Compute), US(4));
+    adds_up(&report, &kept);
+    let (other, again) = goal(trace, 2);
+    assert_eq!((other.jobs, again.works), (report.jobs, kept.works));
+}
+
+#[test]
 fn a_step_that_does_not_end_before_the_limit_leaves_its_job_unfinished() {
     let (report, kept) =
         goal("num_ranks 2 rank 0 { send 100b to 1 calc 99000000000 } rank 1 { recv 100b from 0 }", 1);
