@@ -71,7 +71,13 @@ impl Read for u64 {
 impl Read for u32 {
     const WHAT: &'static str = "a whole number";
     fn read(node: &Node) -> Result<Self, String> {
-        u64::read(node)?.try_into().map_err(|_| format!("expected at most {}", Self::MAX))
+        let most = format!("expected at most {}", Self::MAX);
+        match node.value {
+            Value::Float(number) if number.fract() == 0.0 && number > Self::MAX.into() => {
+                Err(format!("{most}, without a fraction and an exponent"))
+            }
+            _ => u64::read(node)?.try_into().map_err(|_| most),
+        }
     }
 }
 

@@ -31,10 +31,20 @@ pub(crate) struct Section<'a> {
 impl<'a> Section<'a> {
     /// Rejects every key that is not in `keys`.
     pub(crate) fn only(&self, keys: &[&[Key]]) {
+        self.only_below(keys, self, &[]);
+    }
+
+    /// As [`only`](Self::only); keys of `above` belong to the section `parent` of this one.
+    pub(crate) fn only_below(&self, keys: &[&[Key]], parent: &Section<'_>, above: &[&str]) {
         let names = || keys.iter().copied().flatten().map(|key| key.name);
         for entry in self.table.0.iter().filter(|entry| !names().any(|name| name == entry.key)) {
             let key = &entry.key;
             let problem = Problem::at(entry.span, format!("unknown key `{key}` in {}", self.title()));
+            if above.contains(&key.as_str()) {
+                let label = format!("write it as `{}`, in {}", parent.path_of(key), parent.title());
+                self.problems.add(problem.label(label));
+                continue;
+            }
             self.problems.add(match key_synonym(&self.path, key).or_else(|| nearest(key, names())) {
                 Some(nearest) => problem.label(format!("did you mean `{nearest}`?")).help(format!(
                     "the keys of {} are {}",
@@ -237,7 +247,14 @@ impl<'a> Section<'a> {
 /// The problem that the value of the key `path` is not `what`; `why` adds to this. If only `choices` are valid, a text is
 /// none of them.
 fn unreadable(path: &str, node: &Node, what: &str, choices: &[&str], why: String) -> Problem {
-    let problem = Problem::at(node.span, format!("`{path}` is {}, not {what}", node.describe()));
+    let wrong = match node.value {
+        Value::Float(number) if what == u64::WHAT && number.fract() == 0.0 => {
+            format!("written as a float, not as {what}")
+        }
+        Value::Integer(number) if what == u64::WHAT && number > 0 => "which is too large".to_owned(),
+        _ => format!("not {what}"),
+    };
+    let problem = Problem::at(node.span, format!("`{path}` is {}, {wrong}", node.describe()));
     match &node.value {
         Value::Text(text) if !choices.is_empty() => unknown(path, text, node.span, choices.iter().copied()),
         Value::List(_) => problem.label("expected one value").help(sweep_instead(path, node)),

@@ -98,11 +98,13 @@ pub enum TrafficError {
     },
     /// Flows and computations that take too long for a time.
     #[error(
-        "this takes more than 213 days, the longest time of a run; expected shorter computations or less data"
+        "this takes more than 213 days, the longest time of a run{longest}; expected shorter computations or less data"
     )]
     TooLong {
         /// The group.
         group: usize,
+        /// The part that takes longest, after a colon.
+        longest: String,
     },
     /// Flows that wait for each other.
     #[error("flows wait for each other in a circle: {circle}")]
@@ -144,7 +146,7 @@ impl TrafficError {
             | Self::Ranks { group, .. }
             | Self::Skip { group, .. }
             | Self::Stragglers { group, .. }
-            | Self::TooLong { group }
+            | Self::TooLong { group, .. }
             | Self::Circle { group, .. }
             | Self::Listed { group, .. } => Some(*group),
             Self::SamePorts { .. } | Self::TooManyClasses => None,

@@ -354,6 +354,26 @@ impl Program {
             format!("flow {} (`{}` to `{}`)", flow + 1, places.name(src), places.name(dst))
         })
     }
+
+    /// The longest computation or message, in words.
+    pub(crate) fn longest(&self, places: &Places) -> Option<String> {
+        let steps = self.steps.iter();
+        let computes = steps.filter_map(|step| step.work().map(|(_, takes)| (takes, step.host, None)));
+        let delays = self.needs.iter().map(|need| match need.waiting {
+            Node::Flow(flow) => (need.delay, self.flows[flow as usize].src, None),
+            Node::Step(step) => (need.delay, self.steps[step as usize].host, None),
+        });
+        let sends = self.flows.iter().map(|flow| {
+            let ListedFlow { src, dst, bytes, .. } = *flow;
+            (places.rate_between(src, dst).tx_time(Bytes(bytes)), src, Some(dst))
+        });
+        let (takes, at, to) = computes.chain(delays).chain(sends).max_by_key(|(takes, ..)| *takes)?;
+        let name = places.name(at);
+        Some(match to {
+            None => format!("the longest computation takes {takes}, at `{name}`"),
+            Some(to) => format!("the longest message takes {takes}, from `{name}` to `{}`", places.name(to)),
+        })
+    }
 }
 
 impl Graph {

@@ -184,12 +184,14 @@ fn rule(text: &str, line: usize) -> Result<Rule, String> {
 
 impl Tuner {
     /// The collective with the algorithm, protocol and number of channels of the first rule that fits it, among ranks of so many
-    /// servers; as it is if none does.
+    /// servers; as it is if none does, with chunks only if its algorithm has some.
     ///
     /// # Errors
     /// The rule has an algorithm that Weft does not have.
     pub fn choose(&self, collective: &Collective, ranks: u64, nodes: u64) -> Result<Choice, String> {
-        let as_it_is = Choice { collective: *collective, line: None };
+        let chunks = |of: Algorithm| if of.has_chunks() { collective.chunks } else { 1 };
+        let kept = Collective { chunks: chunks(collective.algorithm), ..*collective };
+        let as_it_is = Choice { collective: kept, line: None };
         let of = COLLECTIVES.iter().find(|known| known.all.contains(&collective.algorithm));
         let Some(known) = of else { return Ok(as_it_is) };
         let fits = |rule: &&Rule| {
@@ -209,7 +211,7 @@ impl Tuner {
                 rule.algorithm
             )
         })?;
-        let chunks = if algorithm.has_chunks() { collective.chunks } else { 1 };
+        let chunks = chunks(algorithm);
         let channels = rule.channels.unwrap_or(collective.channels);
         let collective = Collective { algorithm, chunks, channels, protocol: rule.protocol, ..*collective };
         Ok(Choice { collective, line: Some(rule.line) })
@@ -239,7 +241,7 @@ mod tests {
         broadcast,0,1000,nvls,simple,2,-1,-1\n";
 
     fn choose(algorithm: Algorithm, bytes: u64, ranks: u64, nodes: u64) -> Result<Collective, String> {
-        let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 1) };
+        let collective = Collective { channels: 3, ..Collective::new(algorithm, bytes, 6) };
         let choice = read_tuner(TABLE.as_bytes()).unwrap().choose(&collective, ranks, nodes);
         choice.map(|choice| choice.collective)
     }
@@ -248,6 +250,8 @@ mod tests {
     fn the_first_rule_that_fits_chooses() {
         let chosen = |bytes, ranks, nodes| {
             let found = choose(Algorithm::HalvingDoublingAllReduce, bytes, ranks, nodes).unwrap();
+            let chunks = if found.algorithm.has_chunks() { 6 } else { 1 };
+            assert_eq!(found.chunks, chunks, "{}", found.algorithm);
             (found.algorithm.word(), found.protocol.word(), found.channels)
         };
         assert_eq!(chosen(65_536, 8, 1), ("double-tree-all-reduce", "ll", 2));
@@ -265,7 +269,7 @@ mod tests {
             assert_eq!(choose(own, 200, 8, nodes).unwrap().algorithm, chosen);
         }
         let other = choose(Algorithm::AllToAll, 50, 8, 1).unwrap();
-        assert_eq!((other.algorithm, other.channels), (Algorithm::AllToAll, 3));
+        assert_eq!((other.algorithm, other.channels, other.chunks), (Algorithm::AllToAll, 3, 1));
         for (algorithm, bytes, message) in [
             (
                 Algorithm::RingAllReduce,

@@ -10,7 +10,7 @@ use super::Resolver;
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
 use crate::section::{At, Section};
-use crate::tree::Value;
+use crate::tree::{Value, shown};
 
 /// The keys of a collective, besides `start` and `jitter`.
 pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
@@ -21,7 +21,12 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
         "collective operation of all ranks, as flows that wait for each other",
     ),
     key("bytes", Kind::Bytes, "", "bytes of a collective at every rank"),
-    key("chunks", Kind::Count(1), "1", "number of chunks of a tree, pipeline or broadcast"),
+    key(
+        "chunks",
+        Kind::Count(1),
+        "1",
+        "number of chunks of a tree, pipeline or broadcast; with `tuner`, of the trees that it chooses",
+    ),
     key(
         "channels",
         Kind::Count(1),
@@ -151,11 +156,14 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -
     let compute = section.value(COLLECTIVE_KEYS, "compute");
     let reuse = reuse(section);
     let algorithm = algorithm?.value;
-    if let Some(node) = section.node("chunks").filter(|_| !algorithm.has_chunks()) {
+    // The table of a tuner may choose an algorithm with chunks.
+    let may_have_chunks = algorithm.has_chunks() || section.node("tuner").is_some();
+    if let Some(node) = section.node("chunks").filter(|_| !may_have_chunks) {
         let message = format!("`{algorithm}` is not divided into chunks");
         let mut with = Algorithm::WORDS.to_vec();
         with.retain(|word| word.parse().is_ok_and(Algorithm::has_chunks));
-        section.problem(node.span, message, format!("only {} have `chunks`", with.join(", ")));
+        let label = format!("only {} have `chunks`, or a `tuner` that chooses one of them", with.join(", "));
+        section.problem(node.span, message, label);
         return None;
     }
     let is_skewed = skew.is_some_and(|skew| skew > 0);
@@ -186,7 +194,7 @@ pub(crate) fn stragglers(section: &Section<'_>) -> Option<Stragglers> {
     let count = section.value::<u64>(RANK_KEYS, "stragglers")?;
     let factor = section.get_or_default::<f64>(RANK_KEYS, "straggler_factor")?;
     if !(1.0..=MOST_FACTOR).contains(&factor.value) {
-        let message = format!("`{}` is {}", section.path_of("straggler_factor"), factor.value);
+        let message = format!("`{}` is {}", section.path_of("straggler_factor"), shown(factor.value));
         section.problem(factor.span, message, format!("expected 1 to {MOST_FACTOR}"));
         return None;
     }
@@ -205,7 +213,7 @@ pub(crate) fn reuse(group: &Section<'_>) -> Option<Reuse> {
 fn skew(section: &Section<'_>) -> Option<u32> {
     let skew = section.get_or_default::<f64>(COLLECTIVE_KEYS, "skew")?;
     if !(0.0..=MOST_SKEW).contains(&skew.value) {
-        let message = format!("`{}` is {}", section.path_of("skew"), skew.value);
+        let message = format!("`{}` is {}", section.path_of("skew"), shown(skew.value));
         section.problem(skew.span, message, format!("expected 0 (all the same) to {MOST_SKEW}"));
         return None;
     }

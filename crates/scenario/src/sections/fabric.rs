@@ -358,6 +358,12 @@ impl FabricSettings {
             FabricError::Delay { .. } => self.links.delay.or(self.bottleneck_delay).map(|at| at.span),
             _ => self.links.span_of(error),
         };
-        Problem::at(span.unwrap_or(self.span), error.to_string())
+        let problem = Problem::at(span.unwrap_or(self.span), error.to_string());
+        match error {
+            FabricError::TooMany { .. } if counts.len() > 1 => {
+                problem.label("the largest count, which others multiply: lower it or them")
+            }
+            _ => problem,
+        }
     }
 }

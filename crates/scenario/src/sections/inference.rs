@@ -58,7 +58,7 @@ impl InferenceSettings {
     /// The inference of a group; `start` and `connections` are the group's.
     pub(crate) fn decode(group: &Section<'_>, start: Duration) -> Option<Self> {
         let section = group.section("inference")?;
-        section.only(&[INFERENCE_KEYS]);
+        model::only(&section, group, INFERENCE_KEYS);
         let model = model::decode(&section);
         let of = |name: &str, most: u64| count_of(&section, INFERENCE_KEYS, name, most);
         let [tensor, prefill, decode] =

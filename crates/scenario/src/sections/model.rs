@@ -2,9 +2,11 @@
 
 use weft_traffic::{Attention, Model, Named};
 
+use super::collective::RANK_KEYS;
 use crate::key::{Key, Kind, key};
 use crate::nearest::list;
 use crate::section::{At, Section};
+use crate::tree::shown;
 
 /// The keys of a model's dimensions, with their upper bounds.
 macro_rules! dimensions {
@@ -32,6 +34,12 @@ dimensions! {
     ("vocabulary", 0, 10_000_000, "tokens of the vocabulary; 0 in a model of your own"),
     ("experts", 0, 10_000, "experts of a layer; 0: a feed-forward network"),
     ("experts_per_token", 1, 100, "experts of each token; 1 in a model of your own"),
+}
+
+/// Rejects keys of `section` that are none of `keys`; those of its group are to be written there.
+pub(crate) fn only(section: &Section<'_>, group: &Section<'_>, keys: &[Key]) {
+    let above = RANK_KEYS.iter().map(|key| key.name).chain(["start", "connections", "class", "dscp"]);
+    section.only_below(&[keys], group, &above.collect::<Vec<_>>());
 }
 
 /// The most of any kind of ranks.
@@ -161,8 +169,8 @@ pub(crate) fn positive(section: &Section<'_>, keys: &[Key], name: &str, most: f6
     if value.value > 0.0 && value.value <= most {
         return Some(value.value);
     }
-    let message = format!("`{}` is {}", section.path_of(name), value.value);
-    section.problem(value.span, message, format!("expected a number above 0, at most {most}"));
+    let message = format!("`{}` is {}", section.path_of(name), shown(value.value));
+    section.problem(value.span, message, format!("expected a number above 0, at most {}", shown(most)));
     None
 }
 

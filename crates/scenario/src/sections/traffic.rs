@@ -1,6 +1,7 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
 use weft_traffic::{Algorithm, Collective, EPHEMERAL, Flows, Group, Lane, Reuse, Stragglers, TrafficError};
+use weft_units::Duration;
 
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::drawn::{DRAWN_KEYS, DrawnSettings};
@@ -96,6 +97,41 @@ enum Source {
     Inference(Box<InferenceSettings>),
 }
 
+impl Source {
+    /// The flows of a group by the key that describes them; none for flows that are drawn. Reports all errors.
+    fn decode(section: &Section<'_>, key: Option<&str>) -> Option<Self> {
+        let time = |key: &str| section.value::<Duration>(DRAWN_KEYS, key);
+        match key {
+            None => DrawnSettings::decode(section).map(|drawn| Self::Drawn(Box::new(drawn))),
+            Some("flow_list") => FlowList::decode(section).map(Self::Listed),
+            Some("collective") => {
+                let (start, jitter, ranks) = (time("start"), time("jitter"), RankSettings::decode(section));
+                let tuner = match section.node("tuner") {
+                    Some(_) => section.get::<String>("tuner").map(Some),
+                    None => Some(None),
+                };
+                let all = collective::decode(section, start.unwrap_or_default(), jitter.unwrap_or_default());
+                start.zip(jitter)?;
+                Some(Self::Collective(all?, ranks?, tuner?))
+            }
+            Some(key) => {
+                let given = time("start");
+                let start = given.unwrap_or_default();
+                let source = match key {
+                    "training" => {
+                        TrainingSettings::decode(section, start).map(|all| Self::Training(Box::new(all)))
+                    }
+                    "inference" => {
+                        InferenceSettings::decode(section, start).map(|all| Self::Inference(Box::new(all)))
+                    }
+                    _ => TraceSettings::decode(section, start).map(Self::Trace),
+                };
+                given.and(source)
+            }
+        }
+    }
+}
+
 impl GroupSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         let span = |key: &str| section.node(key).map(|node| node.span);
@@ -153,32 +189,7 @@ impl GroupSettings {
         }
         let (dscp, elephant_ports, lane) = (dscp(section), elephant_ports(section), lane(section));
         let stragglers = collective::stragglers(section);
-        let source = match given.first() {
-            Some(&"flow_list") => Source::Listed(FlowList::decode(section)?),
-            Some(&"collective") => {
-                let ranks = RankSettings::decode(section);
-                let (start, jitter) =
-                    (section.value(DRAWN_KEYS, "start")?, section.value(DRAWN_KEYS, "jitter")?);
-                let tuner = match section.node("tuner") {
-                    Some(_) => Some(section.get::<String>("tuner")?),
-                    None => None,
-                };
-                Source::Collective(collective::decode(section, start, jitter)?, ranks?, tuner)
-            }
-            Some(&"training") => {
-                let start = section.value(DRAWN_KEYS, "start")?;
-                Source::Training(Box::new(TrainingSettings::decode(section, start)?))
-            }
-            Some(&"inference") => {
-                let start = section.value(DRAWN_KEYS, "start")?;
-                Source::Inference(Box::new(InferenceSettings::decode(section, start)?))
-            }
-            Some(_) => {
-                let start = section.value(DRAWN_KEYS, "start")?;
-                Source::Trace(TraceSettings::decode(section, start)?)
-            }
-            None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
-        };
+        let source = Source::decode(section, given.first().copied());
         let class = section.get::<String>("class");
         if let Some(class) = class.as_ref().filter(|class| class.value.trim().is_empty()) {
             section.problem(class.span, "the class name is empty", "expected a word such as \"long\"");
@@ -190,7 +201,7 @@ impl GroupSettings {
             elephant_ports: elephant_ports?,
             lane: lane?,
             stragglers: stragglers?,
-            source,
+            source: source?,
             pairs_span: span("pairs"),
             intensity_span: span("load").or(span("flows_per_second")),
             load_of_span: span("load_of"),

@@ -57,7 +57,7 @@ impl TrainingSettings {
     /// The training of a group; `start` and `connections` are the group's.
     pub(crate) fn decode(group: &Section<'_>, start: Duration) -> Option<Self> {
         let section = group.section("training")?;
-        section.only(&[TRAINING_KEYS]);
+        model::only(&section, group, TRAINING_KEYS);
         let model = model::decode(&section);
         let of = |name: &str, most: u64| count_of(&section, TRAINING_KEYS, name, most);
         let has_data = section.node("data").is_some();

@@ -244,12 +244,19 @@ fn unknown(section: &Section<'_>, entry: &Entry, name: &str, all: &[(&ParamInfo,
     let has_it = |other: &Protocol| other.parameters().iter().any(|(param, _)| param.name == key);
     let nearest = key_synonym("transport", key)
         .or_else(|| nearest(key, names().chain([PROTOCOL.name, PROFILE.name, RULE.name])));
-    section.problems.add(match (Protocol::all().into_iter().find(has_it), nearest) {
-        (Some(owner), _) => {
-            problem.label(format!("not a parameter of \"{name}\"; protocol = \"{}\" has it", owner.name()))
+    let owners: Vec<String> = Protocol::all()
+        .iter()
+        .filter(|other| has_it(other))
+        .map(|owner| format!("\"{}\"", owner.name()))
+        .collect();
+    section.problems.add(match (owners.as_slice(), nearest) {
+        ([owner], _) => problem.label(format!("not a parameter of \"{name}\"; protocol = {owner} has it")),
+        ([first @ .., last], _) => {
+            let first = first.join(", ");
+            problem.label(format!("not a parameter of \"{name}\"; protocol = {first} or {last} has it"))
         }
-        (None, Some(nearest)) => problem.label(format!("did you mean `{nearest}`?")),
-        (None, None) => problem
+        ([], Some(nearest)) => problem.label(format!("did you mean `{nearest}`?")),
+        ([], None) => problem
             .label(format!("not a parameter of \"{name}\""))
             .help(format!("expected one of {}", list(names()))),
     });

@@ -197,7 +197,12 @@ impl Making<'_> {
     /// The bound of a program of a group, at hosts.
     fn bound(&self, index: usize, program: &Program, reuse: Reuse) -> Result<Bound, TrafficError> {
         let bound = Bound::of(program, self.places, reuse);
-        bound.is_finite().then_some(bound).ok_or(TrafficError::TooLong { group: index })
+        let longest =
+            || program.longest(self.places).map(|longest| format!(": {longest}")).unwrap_or_default();
+        bound
+            .is_finite()
+            .then_some(bound)
+            .ok_or_else(|| TrafficError::TooLong { group: index, longest: longest() })
     }
 
     /// Settles a program at hosts, and adds its flows. Messages on a connection follow each other in the order of their starts, so
