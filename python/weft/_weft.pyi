@@ -171,7 +171,7 @@ def why(
     point_id: str,
     flows: list[int],
     packets: bool,
-    rings: bool,
+    on_path: bool,
     progress: Callable[[str], None],
 ) -> str:
     """Repeat the run `point_id` (an ``id`` of `check`) and divide the time of these flows among its causes.
@@ -180,7 +180,7 @@ def why(
 
     Returns:
         A JSON list, one entry per flow; see `weft.why`. With `packets`, entries have the flow's packets and window.
-        With `rings`, the time for which a rank of a ring waited for the rank before has the causes of that one.
+        With `on_path`, only sums are found; those of a flow in parts follow its parts around the ring.
 
     Raises `ScenarioError` if there is no such run or flow, or a flow cannot be explained.
     """

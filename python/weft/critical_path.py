@@ -21,14 +21,14 @@ from .paths import PARTS
 from .results import Results
 from .steps import PATH
 
-MOST_FLOWS = 64
+MOST_FLOWS = 4096
 """Flows of a path that are explained: those that queued longest."""
+LEAST_SHARE = 0.0005
+"""Share of a job's time below which queueing is not followed: it would be rounded to 0.0 %."""
 _WAYS = ("flow", "queueing_ps", "src", "dst", "path")
 """The first columns of `waits`."""
-_CONNECTION = ("src", "dst", "sport", "dport")
-"""The columns that flows of a connection have in common."""
-_MOST_PACKETS, _MOST_RANKS = 900_000, 64
-"""Data packets of all connections that are recorded, and ranks of a ring whose flows are followed: memory."""
+_MOST_PACKETS = 900_000
+"""Data packets of a message that is followed. The messages of a path follow each other: memory has one at a time."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ class CriticalPath:
     def unexplained(self) -> float:
         """Queueing of the other flows, in seconds."""
         return sum(one.seconds for one in self.communications if not one.is_followed)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether `unexplained` is too little to be shown."""
+        return self.unexplained < LEAST_SHARE * self.seconds
 
     @property
     def name(self) -> str:
@@ -147,8 +152,8 @@ def critical_path(
     if job.get("critical_path") is None:
         raise ResultsError(f"job {number} of {run.label} was not completed, so it has no critical path")
     queued = waits(run, number)
-    chosen = _followed(queued, min(_MOST_RANKS, int(job["ranks"])))
-    found = explain(results, run, chosen, scenario=scenario, rings=True, progress=progress) if chosen else []
+    chosen = _followed(queued, job["completion_ps"])
+    found = explain(results, run, chosen, scenario=scenario, on_path=True, progress=progress) if chosen else []
     summary = run.summary()
     rates, use = _rates_of_hosts(summary), _use(summary)
     times = dict(queued.select("flow", "queueing_ps").iter_rows())
@@ -165,8 +170,7 @@ def critical_path(
 def waits(run: Run, number: int) -> pl.DataFrame:
     """The flows on the path of a job that queued, longest first.
 
-    Columns: `flow`, `queueing_ps`, `src`, `dst`, `path`, `sport`, `dport`, `packets` (of its connection) and
-    `is_in_parts`.
+    Columns: `flow`, `queueing_ps`, `src`, `dst`, `path`, `packets` and `is_in_parts`.
     """
     parts = pl.scan_parquet(run.path / PATH).filter(
         pl.col("job") == number, pl.col("part").cast(pl.String) == "queueing"
@@ -174,30 +178,21 @@ def waits(run: Run, number: int) -> pl.DataFrame:
     time = parts.group_by("flow").agg(queueing_ps=(pl.col("end_ps") - pl.col("start_ps")).sum())
     texts = pl.col("src", "dst", "path").cast(pl.String)
     more = {
-        "packets": pl.col("packets_sent").sum().over(*_CONNECTION),
+        "packets": pl.col("packets_sent"),
         "is_in_parts": pl.col("ideal_fct_ps").is_null(),
     }
-    flows = pl.scan_parquet(run.path / FLOWS).select("flow", texts, "sport", "dport", **more)
+    flows = pl.scan_parquet(run.path / FLOWS).select("flow", texts, **more)
     return time.join(flows, on="flow").sort("queueing_ps", "flow", descending=[True, False]).collect()
 
 
-def _followed(queued: pl.DataFrame, ranks: int) -> list[int]:
-    """The flows whose packets are followed: those that queued longest, as far as there is room.
+def _followed(queued: pl.DataFrame, completion_ps: int) -> list[int]:
+    """The flows whose packets are followed: those that queued longest, until the rest is less than a table shows.
 
-    Packets are recorded by connection; of a flow in parts, those of `ranks` flows.
+    Of these, flows with too many packets are left out, unless they are in parts, of which one is followed at a time.
     """
-    chosen: list[int] = []
-    recorded = set()
-    room = _MOST_PACKETS
-    for flow, packets, is_in_parts, *connection in queued.select(
-        "flow", "packets", "is_in_parts", *_CONNECTION
-    ).iter_rows():
-        takes = 0 if tuple(connection) in recorded else packets * (ranks if is_in_parts else 1)
-        if takes <= room and len(chosen) < MOST_FLOWS:
-            room -= takes
-            recorded.add(tuple(connection))
-            chosen.append(flow)
-    return chosen
+    rest = pl.col("queueing_ps").cum_sum(reverse=True) >= LEAST_SHARE * completion_ps
+    fits = (pl.col("packets") <= _MOST_PACKETS) | pl.col("is_in_parts")
+    return queued.filter(rest & fits).head(MOST_FLOWS)["flow"].to_list()
 
 
 def most_loaded(run: Run, number: int) -> dict[str, float]:

@@ -78,7 +78,7 @@ class Explanation:
     def seconds(self) -> float:
         """The completion time; of a flow that did not finish, the time until the run ended."""
         parts = self.data["parts"]
-        return float(parts[-1]["to"]) / 1e12 if parts else 0.0
+        return float(self.data["fct_ps"] if self.is_finished else parts[-1]["to"] if parts else 0) / 1e12
 
     @property
     def is_finished(self) -> bool:
@@ -199,7 +199,7 @@ def explain(
     *,
     scenario: str | Path | None = None,
     packets: bool = False,
-    rings: bool = False,
+    on_path: bool = False,
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> list[Explanation]:
     """Simulate a run again, and explain some of its flows.
@@ -210,8 +210,8 @@ def explain(
         flows: Numbers of flows, as in ``flows.parquet``.
         scenario: See `source`.
         packets: Whether `Explanation.data` has the packets of the flow and the window of its source.
-        rings: Whether the time for which a rank of a ring waited for the rank before has the causes of that rank's flow
-            at that time, and so on around the ring, rather than a cause of its own.
+        on_path: Whether these are flows of a critical path, of which only the sums are found, in little memory. Those
+            of a flow in parts follow its parts around the ring, and so have the causes of the ranks before.
         progress: Called a few times a second with `sim_time_s` and `packet_hops`; may raise KeyboardInterrupt.
 
     Raises:
@@ -225,7 +225,7 @@ def explain(
 
     text, name, directory, sets = source(results, scenario)
     sets.append(f"run.seeds=[{run.seed}]")
-    found = json.loads(_weft.why(text, name, directory, sets, run.id, list(flows), packets, rings, forward))
+    found = json.loads(_weft.why(text, name, directory, sets, run.id, list(flows), packets, on_path, forward))
     stored = pl.scan_parquet(run.path / "flows.parquet").filter(pl.col("flow").is_in(list(flows)))
     times = dict(stored.select("flow", pl.col("end_ps") - pl.col("start_ps")).collect().iter_rows())
     for one in found:

@@ -273,7 +273,7 @@ def test_messages_that_are_not_followed_are_named_with_the_most_used_link(weft, 
     queued = waits(run, 0)
     assert len(queued) > 1 and queued["queueing_ps"].is_sorted(descending=True)
     # There is room for the longest one only.
-    monkeypatch.setattr(critical_path, "_MOST_PACKETS", queued["packets"][0])
+    monkeypatch.setattr(critical_path, "MOST_FLOWS", 1)
     (found,) = json.loads(weft("why", results.path, "--critical-path", "--job", 0, "--json").output)
     assert [one["followed"] for one in found["communications"]] == [True] + [False] * (len(queued) - 1)
     rest = [one for one in found["communications"] if not one["followed"]]
@@ -291,7 +291,7 @@ def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
     flows = results.flows()
     # The flow within the other leaf: its rank waits for the one behind the slow link.
     flow = flows.filter(pl.col("src") == "h4")["flow"].item()
-    (alone,), (around,) = (explain(results, run, [flow], rings=rings) for rings in (False, True))
+    (alone,), (around,) = (explain(results, run, [flow], on_path=on_path) for on_path in (False, True))
     waiting = {cause.name: cause.seconds for cause in alone.causes}["rank before"]
     assert waiting > 0.8 * alone.seconds and around.seconds == alone.seconds
     times = {(cause.name, cause.link): cause.seconds for cause in around.causes}
@@ -302,6 +302,41 @@ def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
     (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
     slow = [one for one in found["links"] if one["link"].removesuffix(" on the way back") in ("l0->s0", "s0->l0")]
     assert sum(one["time_s"] for one in slow) == pytest.approx(found["parts"]["queueing_ps"] / 1e12, rel=0.05)
+
+
+def test_on_an_idle_fabric_a_ring_through_servers_does_not_queue(weft, tmp_path):
+    text = """
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 2
+rate = "100 Gbps"
+scale_up = 2
+scale_up_rate = "1000 Gbps"
+
+[traffic]
+collective = "ring-all-reduce"
+bytes = "8 MB"
+
+[scheme]
+name = "ecmp"
+
+[transport]
+protocol = "uec"
+
+[run]
+duration = "1 s"
+"""
+    results = Scenario.from_text(text).run(tmp_path / "ring", jobs=1)
+    (round_,) = results.steps().iter_rows(named=True)
+    # Two of the four ranks send to another server, at a tenth of the rate. Their links carry six parts of 2 MB each.
+    carried = 6 * 2e6 * 8 / 100e9
+    assert carried < round_["path_network_ps"] / 1e12 < 1.1 * carried
+    assert round_["path_queueing_ps"] < 0.01 * round_["completion_ps"]
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
+    assert sum(found["parts"].values()) == found["completion_ps"]
+    assert found["not_explained_s"] < 0.0005 * round_["completion_ps"] / 1e12
 
 
 def test_a_path_that_is_not_there_is_refused(weft, results, engine_results):

@@ -15,7 +15,7 @@ use crate::plan::plan_of;
 use crate::watched::watched;
 
 #[pyfunction]
-#[pyo3(signature = (text, name, base_dir, sets, point_id, flows, packets, rings, progress))]
+#[pyo3(signature = (text, name, base_dir, sets, point_id, flows, packets, on_path, progress))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub fn why(
     py: Python<'_>,
@@ -26,7 +26,7 @@ pub fn why(
     point_id: &str,
     flows: Vec<u64>,
     packets: bool,
-    rings: bool,
+    on_path: bool,
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
@@ -45,7 +45,7 @@ pub fn why(
             .filter_map(|flow| named(flow).transpose())
             .map(|flow| flow.map(|flow| flow.id.0))
             .collect::<Result<_, _>>()?;
-        let explained = explain(&plan, &flows, rings, &watch).map_err(|error| error.to_string())?;
+        let explained = explain(&plan, &flows, on_path, &watch).map_err(|error| error.to_string())?;
         let values: Vec<Value> = explained.iter().map(|one| one.json(&plan, packets)).collect();
         Ok(Value::from(values).to_string())
     })

@@ -297,14 +297,14 @@ impl<'a> FlowLedger<'a> {
             self.jobs[job].add(source.start, active.end);
         }
         if let Some(span) = self.spans.get_mut(flow.id.0 as usize) {
-            *span = FlowSpan { end: active.end, ideal: source.ideal.0 };
+            *span = FlowSpan { end: active.end, ideal: source.ideal };
         }
         recorder.flow(&FlowRecord {
             flow: Flow { start: source.start, ..*flow },
             end: active.end,
             // The time of a flow in parts depends on others, whatever the fabric.
-            ideal: (source.ideal.1 > 0 && self.parts.of(flow.id.0).is_none()).then_some(source.ideal.0),
-            hops: source.ideal.1,
+            ideal: (source.hops > 0 && self.parts.of(flow.id.0).is_none()).then_some(source.ideal.alone),
+            hops: source.hops,
             subflows: if source.multipath.is_some() { stats.subflows } else { 1 },
             packets_sent: u64::from(sender.data_segments_sent),
             retransmissions: u64::from(sender.retransmissions),

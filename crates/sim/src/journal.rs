@@ -10,6 +10,7 @@ use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::delays::Delays;
 use crate::packet::{DetachedPacket, Way};
+use crate::ring_path::PartTimes;
 
 /// Number of a flow in [`crate::setup::Setup::flows`].
 pub type FlowNumber = u32;
@@ -148,8 +149,10 @@ pub struct SideReport {
     pub resolution: Duration,
     /// At the source, when the flow started.
     pub start: Time,
-    /// At the source, the ideal completion time and the number of hops.
-    pub ideal: (Duration, u32),
+    /// At the source, the ideal completion time, of a flow in parts of a part.
+    pub ideal: PartTimes,
+    /// At the source, the number of hops.
+    pub hops: u32,
 }
 
 /// The entries of one partition.

@@ -63,6 +63,7 @@ pub mod record;
 mod red;
 mod resolver;
 pub mod results;
+mod ring_path;
 mod room;
 pub mod rounds;
 pub mod run;

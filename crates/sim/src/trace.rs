@@ -110,6 +110,13 @@ pub enum TraceEvent {
     Part {
         /// The flow; of a connection that flows share, the last one.
         flow: u32,
+        /// The flow in parts.
+        message: u32,
+    },
+    /// A flow starts.
+    Started {
+        /// The flow.
+        flow: u32,
     },
     /// The congestion window of a flow's source that can send: at its start, after a packet or a timeout; of Multipath
     /// TCP, the sum over the open subflows.

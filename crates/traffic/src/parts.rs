@@ -70,7 +70,7 @@ impl Parts {
     pub const MOST_RECORDED: u32 = 1 << 20;
 
     /// The series of some of `flows` flows, by id.
-    pub(crate) fn new(flows: usize, series: impl Iterator<Item = (u32, Series)>) -> Self {
+    pub fn new(flows: usize, series: impl Iterator<Item = (u32, Series)>) -> Self {
         let mut this = Self::default();
         for (flow, series) in series {
             this.of.resize(flows, 0);

@@ -83,7 +83,7 @@ def _links(shown: Sequence[CriticalPath]) -> Table:
         table.add_row(plural(len(rest), "other"), *map(_cell, shown, sums))
     for name, sums in (
         ("at no link", [one.elsewhere for one in shown]),
-        ("not explained", [one.unexplained for one in shown]),
+        ("not explained", [0.0 if one.is_explained else one.unexplained for one in shown]),
     ):
         if any(sums):
             table.add_row(name, *map(_cell, shown, sums), style="dim")
@@ -143,8 +143,8 @@ def _sentence(one: CriticalPath) -> str:
         )
         text += f" {of.capitalize()} of the path waited in the network, longest at {visible(link)}:"
         text += f" {quantity.seconds(seconds)} in total."
-    if one.unexplained:
+    if not one.is_explained:
         rest = plural(one.queued - one.explained, "message")
         text += f" Not followed: {rest}, with {quantity.seconds(one.unexplained)} of queueing."
-        text += " There is room for a limited number of packets: a run with less data or fewer rounds explains more."
+        text += " A message of too many packets is not followed: a run with less data explains more."
     return text

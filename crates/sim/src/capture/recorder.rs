@@ -214,6 +214,7 @@ impl Recorder for Capturing<'_, '_> {
             | TraceEvent::Waits { .. }
             | TraceEvent::Turn { .. }
             | TraceEvent::Part { .. }
+            | TraceEvent::Started { .. }
             | TraceEvent::Window { .. }
             | TraceEvent::LinkChanged { .. }
             | TraceEvent::Kept { .. } => {}

@@ -379,6 +379,7 @@ impl Recorder for Follower<'_> {
             | TraceEvent::Waits { .. }
             | TraceEvent::Turn { .. }
             | TraceEvent::Part { .. }
+            | TraceEvent::Started { .. }
             | TraceEvent::Window { .. } => {}
             TraceEvent::LinkChanged { link, up } => {
                 if up {

@@ -159,7 +159,7 @@ impl<P: Transmission> Hosts for Shell<P> {
 
     fn go_on(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_>) {
         if cx.world.places.get(cx.world.connections.owner(number), 0) != Place::Gone {
-            cx.net.trace(|_| TraceEvent::Part { flow: cx.world.connections.owner(number) });
+            cx.net.trace(|_| TraceEvent::Part { flow: cx.world.connections.owner(number), message: number });
             self.messages.allow(number, &mut self.pieces, cx.net.now, cx.world);
             self.write_pieces(number, cx);
         }

@@ -12,6 +12,7 @@ use weft_transport::{Config, Framing, Mptcp, Protocol};
 use weft_units::{Bytes, Duration, LinkId};
 
 use crate::framings::Framings;
+use crate::ring_path::PartTimes;
 use multipath::Multipath;
 use segments::{Segments, way};
 
@@ -76,6 +77,13 @@ impl Ideal {
     /// The ideal completion time and hops of a flow on a connection that is already open: without a handshake.
     pub fn fct_on_open(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
         self.fct_of(&Framing { round_trips: 0, ..*self.framings.of_flow(flow) }, fabric, routes, flow)
+    }
+
+    /// The times of a part of `bytes` of `flow`, on an open connection.
+    pub fn of_part(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow, bytes: u64) -> PartTimes {
+        let of = |bytes| self.fct_on_open(fabric, routes, &Flow { bytes, ..*flow }).0;
+        let alone = of(bytes);
+        PartTimes { alone, behind: of(2 * bytes).saturating_sub(alone) }
     }
 
     fn fct_of(&self, framing: &Framing, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {

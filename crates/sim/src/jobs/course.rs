@@ -4,6 +4,7 @@ use weft_traffic::{Dependencies, Flow, Jobs, Parts};
 use weft_units::{Duration, HostId, Time};
 
 use crate::part_arrivals::PartArrivals;
+use crate::ring_path::{PartTimes, RingPath};
 use crate::waiting::Waiting;
 use crate::works::Work;
 
@@ -12,8 +13,8 @@ use crate::works::Work;
 pub struct FlowSpan {
     /// When its destination had all bytes.
     pub end: Option<Time>,
-    /// Its ideal completion time, of a flow in parts that of its first part; zero without a path.
-    pub ideal: Duration,
+    /// Its ideal times, of a flow in parts those of a part; zero without a path.
+    pub ideal: PartTimes,
 }
 
 /// The flows and steps of a run that has ended.
@@ -44,19 +45,12 @@ impl Course<'_> {
         self.spans.get(flow as usize).copied().unwrap_or_default()
     }
 
-    /// The least times of a flow, on the fabric and of delays. The last part of a flow in parts has been around the ring: each step
-    /// takes the time of a part from one rank to the next, and then the computation of that one.
+    /// The least times of a flow, on the fabric and of delays; of a flow in parts, those of its [`RingPath`].
     pub(crate) fn least(&self, flow: u32) -> (Duration, Duration) {
-        let Some(series) = self.parts.of(flow) else { return (self.span(flow).ideal, Duration::ZERO) };
-        let next = |at: &u32| self.parts.of(*at).map(|series| series.feeds).filter(|next| *next != flow);
-        let ring: Vec<u32> = std::iter::successors(Some(flow), next).take(self.flows.len()).collect();
-        let (mut network, mut delay) = (self.span(flow).ideal, Duration::ZERO);
-        for step in 1..series.count as usize {
-            let before = ring[(ring.len() - step % ring.len()) % ring.len()];
-            network += self.span(before).ideal;
-            delay += self.parts.of(before).map_or(Duration::ZERO, |series| series.compute);
+        match RingPath::of(self.parts, flow, |flow| self.span(flow).ideal) {
+            Some(path) => (path.network, path.delay),
+            None => (self.span(flow).ideal.alone, Duration::ZERO),
         }
-        (network, delay)
     }
 
     /// A step of a processor, if it has begun.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
 use weft_switching::{DropReason, Forwarding};
-use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
+use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
 use crate::event_queue::Due;
@@ -23,6 +23,7 @@ use crate::line::FarEnd;
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::resolver::Resolver;
+use crate::ring_path::PartTimes;
 use crate::switches::Switches;
 use crate::timer::Timer;
 use crate::timer_heap::Order;
@@ -77,7 +78,7 @@ pub struct Partition<'a, H> {
     notices: BTreeMap<(Time, usize), Vec<Notice>>,
     ideal: Ideal,
     /// When active flows started, and their ideal completion times and hop counts, computed then.
-    begun: HashMap<FlowNumber, (Time, (Duration, u32))>,
+    begun: HashMap<FlowNumber, (Time, PartTimes, u32)>,
 }
 
 impl<'a, H: Hosts> Partition<'a, H> {
@@ -301,8 +302,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let left = self.hosts.leave(number, side, &mut self.net, world);
         let (report, opened) = left.unwrap_or((SideReport { side, ..SideReport::default() }, self.net.now));
         let begun = if side == 0 { self.begun.remove(&number) } else { None };
-        let (start, ideal) = begun.unwrap_or((flow.start, Default::default()));
-        let report = SideReport { resolution: opened.saturating_since(start), start, ideal, ..report };
+        let (start, ideal, hops) = begun.unwrap_or((flow.start, PartTimes::default(), 0));
+        let report = SideReport { resolution: opened.saturating_since(start), start, ideal, hops, ..report };
         let node = node_of(&self.net, [flow.src, flow.dst][side]);
         self.net.report(node, News::Left(number, Box::new(report)));
     }

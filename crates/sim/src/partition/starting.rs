@@ -6,8 +6,10 @@ use weft_units::{PortId, Time};
 use super::{Notice, Partition};
 use crate::hosts::{Hosts, World};
 use crate::journal::FlowNumber;
+use crate::ring_path::PartTimes;
 use crate::timer::Timer;
 use crate::timer_heap::Order;
+use crate::trace::TraceEvent;
 use crate::waiting::Ready;
 
 impl<H: Hosts> Partition<'_, H> {
@@ -87,14 +89,17 @@ impl<H: Hosts> Partition<'_, H> {
     /// Starts a flow.
     pub(super) fn begin(&mut self, number: FlowNumber, world: &World<'_>) {
         let flow = &world.flows[number as usize];
-        // Of a flow in parts, that of the first part.
-        let first = world.parts.of(number).map_or(flow.bytes, |series| series.size(0));
-        let alone = Flow { bytes: first, ..*flow };
-        let ideal = match world.connections.continues(number) {
-            true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, &alone),
-            false => self.ideal.fct(self.net.fabric, &self.shortest, &alone),
+        self.net.trace(|_| TraceEvent::Started { flow: number });
+        let part = world.parts.of(number).map(|series| series.size(0));
+        let of = |bytes| Flow { bytes, ..*flow };
+        let on_open = |bytes| self.ideal.fct_on_open(self.net.fabric, &self.shortest, &of(bytes));
+        let (alone, hops) = match world.connections.continues(number) {
+            true => on_open(part.unwrap_or(flow.bytes)),
+            false => self.ideal.fct(self.net.fabric, &self.shortest, &of(part.unwrap_or(flow.bytes))),
         };
-        self.begun.insert(number, (self.net.now, ideal));
+        let of_part = |bytes| self.ideal.of_part(self.net.fabric, &self.shortest, flow, bytes);
+        let ideal = PartTimes { alone, ..part.map(of_part).unwrap_or_default() };
+        self.begun.insert(number, (self.net.now, ideal, hops));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {
             self.satisfy(edge, world);
         }

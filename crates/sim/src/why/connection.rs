@@ -1,6 +1,6 @@
 //! [`Connection`]: the packets of a connection, as a run recorded them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
@@ -154,8 +154,12 @@ impl Journey {
 /// The packets of a connection in the order in which they were sent.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// The packets.
-    pub journeys: Vec<Journey>,
+    /// The packets that are not forgotten.
+    pub journeys: VecDeque<Journey>,
+    /// The number of the first of them.
+    pub first: usize,
+    /// The times that are to be explained now. Packets that have ended outside of them are forgotten.
+    pub asked: usize,
     /// The congestion window of the source in bytes, whenever it changed.
     pub windows: Vec<(Time, u64)>,
     /// When the source got parts of its messages from another rank, in order.
@@ -171,6 +175,13 @@ pub struct Connection {
 impl Connection {
     /// The most packets that are recorded.
     pub const MOST: usize = 2_000_000;
+    /// So many packets are sent after a lost one before it is forgotten.
+    const AFTER_LOSS: usize = 256;
+
+    /// No packet yet; none will be forgotten.
+    pub fn kept() -> Self {
+        Self { asked: 1, ..Self::default() }
+    }
 
     /// The position of a sequence number that the source counts (`is_of_source`) or the destination: the first one that is
     /// seen has position 0.
@@ -187,18 +198,65 @@ impl Connection {
             self.is_cut = true;
             return None;
         }
-        let number = self.journeys.len();
+        let number = self.first + self.journeys.len();
         if journey.is_from_source && journey.is_needed {
             let [first, _] = journey.positions;
             let before = self.latest.range(..=(journey.subflow, first)).next_back();
-            journey.repeats = before.map(|(_, earlier)| *earlier).filter(|earlier| {
-                let earlier = &self.journeys[*earlier];
+            let before = before.map(|(_, earlier)| *earlier).filter(|earlier| *earlier >= self.first);
+            journey.repeats = before.filter(|earlier| {
+                let earlier = &self.journeys[*earlier - self.first];
                 earlier.subflow == journey.subflow && earlier.positions[1] > first
             });
             self.latest.insert((journey.subflow, first), number);
         }
-        self.journeys.push(journey);
+        self.journeys.push_back(journey);
         Some(number)
+    }
+
+    /// Adds the number of data packets sent from `start` to `end` that waited in the queue of each link, and the sum of their time
+    /// there.
+    pub fn add_waits(&self, start: Time, end: Time, waits: &mut BTreeMap<LinkId, [u64; 2]>) {
+        let is_own = |journey: &&Journey| {
+            journey.is_from_source
+                && journey.packet_type == PacketType::Data
+                && (start..=end).contains(&journey.sent())
+        };
+        for hop in self.journeys.iter().filter(is_own).flat_map(|journey| &journey.hops) {
+            let waited = hop.crossed.map_or(0, |(left, _)| left.saturating_since(hop.sent).ps());
+            if waited > 0 {
+                let [packets, ps] = waits.entry(hop.link).or_default();
+                *packets += 1;
+                *ps += waited;
+            }
+        }
+    }
+
+    /// A packet by its number, unless it is forgotten.
+    pub fn journey(&mut self, number: usize) -> Option<&mut Journey> {
+        self.journeys.get_mut(number.checked_sub(self.first)?)
+    }
+
+    /// Forgets the first packets that have ended, unless some time is to be explained. A lost one is kept for a while: another
+    /// may repeat it.
+    pub fn forget(&mut self) {
+        let is_over = |journey: &Journey, after: usize| {
+            journey.end.is_some() && (journey.loss().is_none() || after > Self::AFTER_LOSS)
+        };
+        while self.asked == 0
+            && self.journeys.front().is_some_and(|first| is_over(first, self.journeys.len()))
+        {
+            let forgotten = self.journeys.pop_front();
+            if let Some(Journey { subflow, positions: [position, _], .. }) = forgotten
+                && self.latest.get(&(subflow, position)) == Some(&self.first)
+            {
+                self.latest.remove(&(subflow, position));
+            }
+            self.first += 1;
+        }
+        if self.asked == 0 {
+            self.parts.clear();
+            self.windows.clear();
+        }
     }
 
     /// The window at `start`, if the source could send then, and its changes until `end`.

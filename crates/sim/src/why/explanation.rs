@@ -9,8 +9,8 @@ use weft_switching::SchemeError;
 use weft_units::Time;
 
 use super::connection::Connection;
+use super::path::{PathTimes, Sums};
 use super::recording::Recording;
-use super::ring::Ring;
 use super::split::{Part, split};
 use crate::columns::FlowRecord;
 use crate::engine::{Progress, Setup};
@@ -42,14 +42,17 @@ pub struct Explanation {
     pub record: FlowRecord,
     /// When it ended or, if it did not, the run did.
     pub end: Time,
-    /// Its time, divided among the causes.
+    /// Its time, divided among the causes; empty of a flow on a critical path.
     pub parts: Vec<Part>,
+    /// The sums of the parts.
+    pub sums: Sums,
     /// Its packets, and those of other flows on the same connection.
     pub connection: Rc<Connection>,
 }
 
-/// Repeats the run of `plan` until these flows have ended, and explains them in this order. With `rings`, time for which a rank of
-/// a ring waited for the rank before has the causes of that rank's flow at that time, and so on around the ring.
+/// Repeats the run of `plan` until these flows have ended, and explains them in this order. `on_path`: they are flows of a critical
+/// path, of which only the sums are found, with the packets of one message in memory at a time; those of a flow in parts
+/// follow its parts around the ring.
 ///
 /// # Errors
 /// A flow has no explanation.
@@ -59,25 +62,18 @@ pub struct Explanation {
 pub fn explain(
     plan: &Plan,
     flows: &[FlowNumber],
-    rings: bool,
+    on_path: bool,
     progress: &Progress,
 ) -> Result<Vec<Explanation>, WhyError> {
     let faults = faults(plan);
     let setup = Setup { probe: Probe::default(), ..setup(plan, &faults) };
-    let mut ring = if rings { Ring::of(&plan.traffic, flows) } else { Ring::default() };
-    let recorded: Vec<FlowNumber> = flows.iter().chain(ring.flows()).copied().collect();
-    let mut recording = Recording::new(plan, &recorded, &progress.stop);
+    let path = on_path.then(|| PathTimes::new(plan, flows, setup.routes().shared_routes()));
+    let mut recording = Recording::new(plan, flows, path, &progress.stop);
     let report = run_setup(setup, &plan.scheme, progress, &mut recording)?;
-    let Recording { connections, records, .. } = recording;
+    let Recording { connections, records, path, .. } = recording;
     let connections: BTreeMap<_, _> =
         connections.into_iter().map(|(owner, connection)| (owner, Rc::new(connection))).collect();
-    for flow in ring.flows().copied().collect::<Vec<_>>() {
-        let connection = &connections[&plan.traffic.connections.owner(flow)];
-        if let Some(record) = records.get(&flow).filter(|_| !connection.is_cut) {
-            let end = record.end.unwrap_or(report.end);
-            ring.add(flow, split(connection, record.flow.start, end, record.end.is_some()));
-        }
-    }
+    let mut on_path = path.map(|path| path.sums);
     let is_stopped = report.stopped && flows.iter().any(|flow| !records.contains_key(flow));
     let explained = flows.iter().map(|flow| {
         let Some(record) = records.get(flow) else {
@@ -87,10 +83,17 @@ pub fn explain(
         if connection.is_cut {
             return Err(WhyError::TooLong(*flow));
         }
-        let end = record.end.unwrap_or(report.end);
-        let parts = split(connection, record.flow.start, end, record.end.is_some());
-        let parts = ring.divide(*flow, parts);
-        Ok(Explanation { record: record.clone(), end, parts, connection: Rc::clone(connection) })
+        let (start, end) = (record.flow.start, record.end.unwrap_or(report.end));
+        let (parts, sums) = match &mut on_path {
+            Some(sums) => (Vec::new(), sums.remove(flow).unwrap_or_default()),
+            None => {
+                let parts = split(connection, start, end, record.end.is_some());
+                let mut sums = Sums::default();
+                sums.add(connection, &parts, start, end);
+                (parts, sums)
+            }
+        };
+        Ok(Explanation { record: record.clone(), end, parts, sums, connection: Rc::clone(connection) })
     });
     explained.collect()
 }

@@ -7,9 +7,9 @@ use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_units::{LinkId, Time};
 
-use super::connection::{Direction, Fate, Journey, PacketType};
+use super::connection::{Direction, Fate, Journey};
 use super::explanation::Explanation;
-use super::split::Part;
+use super::split::Cause;
 impl Explanation {
     /// The flow, the waiting of its data packets by link, the parts of its time with their sums by cause, the link to blame, and,
     /// with `packets`, its packets and its window.
@@ -44,14 +44,14 @@ impl Explanation {
                 "direction": part.cause.direction().map(Direction::name),
                 "lost": part.cause.loss().map(|loss| loss.packet_type.name()),
             })).collect::<Vec<_>>(),
-            "sums": sums(&self.parts, |part| Some(part.cause)).into_iter().map(|(cause, ps)| json!({
+            "sums": self.longest(Some).into_iter().map(|(cause, ps)| json!({
                 "cause": cause.name(),
                 "link": cause.link().map(name),
                 "direction": cause.direction().map(Direction::name),
                 "lost": cause.loss().map(|loss| loss.packet_type.name()),
                 "ps": ps,
             })).collect::<Vec<_>>(),
-            "blame": sums(&self.parts, blamed).first().map(|((link, direction), ps)| json!({
+            "blame": self.longest(blamed).first().map(|((link, direction), ps)| json!({
                 "link": name(*link),
                 "direction": direction.name(),
                 "ps": ps,
@@ -67,24 +67,22 @@ impl Explanation {
         value
     }
 
-    /// The number of data packets in the flow's time that waited in the queue of each link, and the sum of their time there, the
-    /// longest first.
-    fn waits(&self) -> Vec<(LinkId, [u64; 2])> {
-        let mut waits = BTreeMap::<LinkId, [u64; 2]>::new();
-        let is_own = |journey: &&Journey| {
-            journey.is_from_source
-                && journey.packet_type == PacketType::Data
-                && (self.record.flow.start..=self.end).contains(&journey.sent())
-        };
-        for hop in self.connection.journeys.iter().filter(is_own).flat_map(|journey| &journey.hops) {
-            let waited = hop.crossed.map_or(0, |(left, _)| left.saturating_since(hop.sent).ps());
-            if waited > 0 {
-                let [packets, ps] = waits.entry(hop.link).or_default();
-                *packets += 1;
-                *ps += waited;
+    /// The sums of the times by a key of their causes, the largest first.
+    fn longest<K: Ord + Copy>(&self, key: impl Fn(Cause) -> Option<K>) -> Vec<(K, u64)> {
+        let mut sums = BTreeMap::<K, u64>::new();
+        for (cause, ps) in &self.sums.causes {
+            if let Some(key) = key(*cause) {
+                *sums.entry(key).or_default() += ps;
             }
         }
-        let mut waits: Vec<_> = waits.into_iter().collect();
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_by_key(|(_, ps)| std::cmp::Reverse(*ps));
+        sums
+    }
+
+    /// The data packets that waited at each link, the longest first.
+    fn waits(&self) -> Vec<(LinkId, [u64; 2])> {
+        let mut waits: Vec<_> = self.sums.waits.iter().map(|(link, waits)| (*link, *waits)).collect();
         waits.sort_by_key(|(_, [_, ps])| std::cmp::Reverse(*ps));
         waits
     }
@@ -124,20 +122,7 @@ fn kind(journey: &Journey) -> &'static str {
     }
 }
 
-/// The link to blame for a part, and the direction of the packets that waited there or were lost.
-fn blamed(part: &Part) -> Option<(LinkId, Direction)> {
-    part.cause.link().zip(part.cause.direction())
-}
-
-/// The sums of parts by key, the largest first.
-fn sums<K: Ord + Copy>(parts: &[Part], key: impl Fn(&Part) -> Option<K>) -> Vec<(K, u64)> {
-    let mut sums = BTreeMap::<K, u64>::new();
-    for part in parts {
-        if let Some(key) = key(part) {
-            *sums.entry(key).or_default() += part.to.saturating_since(part.from).ps();
-        }
-    }
-    let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, ps)| std::cmp::Reverse(*ps));
-    sums
+/// The link to blame for time with a cause, and the direction of the packets that waited there or were lost.
+fn blamed(cause: Cause) -> Option<(LinkId, Direction)> {
+    cause.link().zip(cause.direction())
 }

@@ -4,10 +4,11 @@
 mod connection;
 mod explanation;
 mod json;
+mod path;
 mod recording;
-mod ring;
 mod split;
 
 pub use connection::{Connection, Direction, Fate, Hop, Journey, Loss, PacketType};
 pub use explanation::{Explanation, WhyError, explain};
+pub use path::Sums;
 pub use split::{Cause, Part};

@@ -9,6 +9,7 @@ use weft_transport::{Flags, Protocol};
 use weft_units::{LinkId, Time};
 
 use super::connection::{Connection, Fate, Hop, Journey, PacketType};
+use super::path::PathTimes;
 use crate::columns::FlowRecord;
 use crate::hosts::{roce, uec};
 use crate::journal::FlowNumber;
@@ -34,6 +35,8 @@ pub struct Recording<'a> {
     pub connections: BTreeMap<FlowNumber, Connection>,
     /// The flows that have ended.
     pub records: BTreeMap<FlowNumber, FlowRecord>,
+    /// The path that the flows are on, if packets are kept only while it follows them.
+    pub path: Option<PathTimes<'a>>,
     asked: BTreeSet<FlowNumber>,
     live: HashMap<PacketId, Live>,
     /// Packets that the controller holds.
@@ -45,14 +48,24 @@ pub struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Records these flows of `plan`, then sets `stop`.
-    pub fn new(plan: &'a Plan, flows: &[FlowNumber], stop: &'a AtomicBool) -> Self {
-        let owners = flows.iter().map(|flow| plan.traffic.connections.owner(*flow));
+    /// Records these flows of `plan`, then sets `stop`. With a path, packets are kept only while that follows them.
+    pub fn new(
+        plan: &'a Plan,
+        flows: &[FlowNumber],
+        path: Option<PathTimes<'a>>,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let connection = |flow| {
+            let connection = if path.is_none() { Connection::kept() } else { Connection::default() };
+            (plan.traffic.connections.owner(flow), connection)
+        };
+        let others = path.iter().flat_map(PathTimes::flows);
         Self {
             plan,
             stop,
-            connections: owners.map(|owner| (owner, Connection::default())).collect(),
+            connections: flows.iter().copied().chain(others).map(connection).collect(),
             records: BTreeMap::new(),
+            path,
             asked: flows.iter().copied().collect(),
             live: HashMap::new(),
             parked: Vec::new(),
@@ -64,7 +77,7 @@ impl<'a> Recording<'a> {
     /// The packet's journey, if it is recorded.
     fn journey(&mut self, id: PacketId) -> Option<&mut Journey> {
         let live = self.live.get(&id)?;
-        self.connections.get_mut(&live.connection)?.journeys.get_mut(live.journey)
+        self.connections.get_mut(&live.connection)?.journey(live.journey)
     }
 
     fn begin(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen) {
@@ -95,10 +108,13 @@ impl<'a> Recording<'a> {
         let acknowledges = answers.then(|| connection.position(seen.subflow, true, next));
         let positions = [first, first + length];
         let is_same = |live: &Live| {
-            let parked = &connection.journeys[live.journey];
+            let parked =
+                live.journey.checked_sub(connection.first).and_then(|at| connection.journeys.get(at));
             live.connection == flow
-                && (parked.is_from_source, parked.subflow, parked.positions)
-                    == (is_from_source, seen.subflow, positions)
+                && parked.is_some_and(|parked| {
+                    (parked.is_from_source, parked.subflow, parked.positions)
+                        == (is_from_source, seen.subflow, positions)
+                })
         };
         if !self.plan.fabric.node(self.plan.fabric.link(link).from).is_host()
             && let Some(place) = self.parked.iter().position(is_same)
@@ -154,12 +170,13 @@ impl<'a> Recording<'a> {
     fn copied(&mut self, id: PacketId, of: PacketId) {
         let Some(live) = self.live.get(&of).copied() else { return };
         let Some(connection) = self.connections.get_mut(&live.connection) else { return };
-        let mut copy = connection.journeys[live.journey].clone();
+        let Some(mut copy) = connection.journey(live.journey).cloned() else { return };
         copy.end = None;
         // A copy repeats nothing: its original is the same packet.
         let (is_needed, repeats) = (std::mem::take(&mut copy.is_needed), copy.repeats);
-        if let Some(journey) = connection.add(copy) {
-            let copy = &mut connection.journeys[journey];
+        if let Some(journey) = connection.add(copy)
+            && let Some(copy) = connection.journey(journey)
+        {
             (copy.is_needed, copy.repeats) = (is_needed, repeats);
             self.live.insert(id, Live { journey, ..live });
         }
@@ -175,7 +192,11 @@ impl<'a> Recording<'a> {
         if let Some(journey) = self.journey(id) {
             journey.end = Some((time, fate));
         }
-        self.live.remove(&id);
+        if let Some(live) = self.live.remove(&id)
+            && let Some(connection) = self.connections.get_mut(&live.connection)
+        {
+            connection.forget();
+        }
     }
 }
 
@@ -187,6 +208,9 @@ impl Recorder for Recording<'_> {
     fn flow(&mut self, record: &FlowRecord) {
         let number = record.flow.id.0;
         if self.asked.contains(&number) {
+            if let (Some(path), Some(end)) = (&mut self.path, record.end) {
+                path.finish(number, record.flow.start, end, &mut self.connections);
+            }
             self.records.insert(number, record.clone());
             if self.records.len() == self.asked.len() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -217,7 +241,15 @@ impl Recorder for Recording<'_> {
                     self.turns.insert(flow, (time, waited));
                 }
             }
-            TraceEvent::Part { flow } => {
+            TraceEvent::Started { flow } => {
+                if let Some(path) = &mut self.path {
+                    path.start(flow, time, &mut self.connections);
+                }
+            }
+            TraceEvent::Part { flow, message } => {
+                if let Some(path) = &mut self.path {
+                    path.feed(message, time, &mut self.connections);
+                }
                 if let Some(connection) = self.connections.get_mut(&flow) {
                     connection.has_part(time);
                 }

@@ -5,6 +5,8 @@
 //! then (an acknowledgement that opened the window), for its turn on its link, for its rate, or, if the packet repeats a lost
 //! one, for the loss to be noticed. So the parts of a chain follow each other without gaps, and their sum is the flow's time.
 
+use std::collections::VecDeque;
+
 use weft_units::{LinkId, Time};
 
 use super::connection::{Connection, Direction, Journey, Loss};
@@ -148,7 +150,9 @@ impl Chain {
 
 /// The packets of a connection, to be looked up by time.
 struct Walk<'a> {
-    journeys: &'a [Journey],
+    journeys: &'a VecDeque<Journey>,
+    /// The number of the first of them.
+    first: usize,
     /// When the source got parts, in order.
     parts: &'a [Time],
     /// The packets that the source sent, in order of time.
@@ -193,7 +197,7 @@ impl<'a> Walk<'a> {
             lost
         };
         let (losses, arrivals) = ([lost(false), lost(true)], [arrived(false), arrived(true)]);
-        Self { journeys, parts: &connection.parts, sends, losses, arrivals }
+        Self { journeys, first: connection.first, parts: &connection.parts, sends, losses, arrivals }
     }
 
     fn walk(&self, chain: &mut Chain, is_finished: bool) {
@@ -229,6 +233,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The packet that another repeats, unless it is forgotten.
+    fn repeated(&self, journey: &Journey) -> Option<usize> {
+        journey.repeats?.checked_sub(self.first)
+    }
+
     /// The loss that is to blame for the repetition of packet `number` at `time`: that of the packet, of its
     /// acknowledgement, or of the last packet before, after which the source has gone back. Losses at links come first.
     fn loss_before(&self, number: usize, time: Time) -> Option<Loss> {
@@ -255,7 +264,7 @@ impl<'a> Walk<'a> {
             let same = |other: &&Journey| {
                 !other.is_from_source && other.is_handshake() && other.subflow == journey.subflow
             };
-            for lost in self.journeys[..number].iter().rev().filter(same) {
+            for lost in self.journeys.range(..number).rev().filter(same) {
                 if let Some(loss) = lost.loss() {
                     chain.reach(lost.sent(), Cause::Timeout(Some(loss)));
                 }
@@ -274,7 +283,7 @@ impl<'a> Walk<'a> {
             let journey = &self.journeys[number];
             let place = self.sends.partition_point(|(at, other)| (*at, *other) < (journey.sent(), number));
             let behind = place.checked_sub(1).map(|place| &self.journeys[self.sends[place].1]);
-            let host = match behind.and_then(|behind| behind.repeats) {
+            let host = match behind.and_then(|behind| self.repeated(behind)) {
                 // Its turn came after a packet that was sent once more.
                 Some(lost) => Cause::Recovery(self.loss_before(lost, journey.sent())),
                 None => Cause::Host(journey.hops.first().map(|hop| hop.link)),
@@ -291,7 +300,7 @@ impl<'a> Walk<'a> {
             let arrival = last_by(&self.arrivals[0], chain.at);
             let is_answer = arrival.is_some_and(|(time, _)| time == chain.at);
             let follows = journey.waited.is_some() && earlier.is_some_and(|(time, _)| time == chain.at);
-            if let Some(before) = journey.repeats.filter(|_| is_needed || !is_answer && !follows) {
+            if let Some(before) = self.repeated(journey).filter(|_| is_needed || !is_answer && !follows) {
                 let lost = &self.journeys[before];
                 let loss = self.loss_before(before, chain.at);
                 let noticed = arrival.map_or(lost.sent(), |(time, _)| time.max(lost.sent()));
