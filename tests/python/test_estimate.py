@@ -32,13 +32,38 @@ UDP = TINY.replace("[scheme]", '[transport]\nprotocol = "udp"\n\n[scheme]').repl
 INCAST = TINY.replace("load = 0.3", "load = 0.3\npairs = { incast = { fan_in = 3 } }").replace("5 ms", "50 ms")
 MANY = TINY.replace('"30 kB"', '"2 kB"').replace("5 ms", "50 ms")
 SAMPLES = TINY.replace("[sweep]", '[measure]\ninterval = "500 ns"\n\n[sweep]')
+STEPS = """[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 4
+hosts_per_leaf = 16
+
+[traffic]
+collective = "ring-all-reduce"
+bytes = "8 MB"
+repeats = 3
+connections = "persistent"
+
+[transport]
+protocol = "uec"
+
+[scheme]
+name = "ecmp"
+
+[measure]
+ring_steps = true
+interval = "10 ms"
+
+[run]
+duration = "100 ms"
+"""
 ROCE = UDP.replace("udp", "roce").replace('["ecmp", "spray"]', '["ecmp", "wcmp"]')
 
 
 @pytest.mark.parametrize(
     "text",
-    [TINY, COLLECTIVE, UDP, INCAST, MANY, ROCE, SAMPLES],
-    ids=["tiny", "ring", "udp", "incast", "many", "roce", "samples"],
+    [TINY, COLLECTIVE, UDP, INCAST, MANY, ROCE, SAMPLES, STEPS],
+    ids=["tiny", "ring", "udp", "incast", "many", "roce", "samples", "steps"],
 )
 def test_estimates_of_work_and_disk_are_within_a_factor_of_two(text, tmp_path):
     scenario = Scenario.from_text(text)
