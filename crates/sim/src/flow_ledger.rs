@@ -82,11 +82,12 @@ pub struct FlowLedger<'a> {
     pub multipath: Option<MultipathReport>,
     /// Groups of flows that complete together.
     members: &'a Jobs,
-    /// Flows that share connections, and the last message started on each connection.
+    /// Flows that share connections.
     connections: &'a Connections,
+    /// The first message of each connection that has started and is not over.
+    current: BTreeMap<FlowNumber, FlowNumber>,
     /// Flows that are sent in parts.
     parts: &'a Parts,
-    latest: BTreeMap<FlowNumber, FlowNumber>,
     /// One entry per job: its recorded flows.
     pub jobs: Vec<JobReport>,
     /// The ends of all recorded flows. Empty without jobs.
@@ -114,8 +115,8 @@ impl<'a> FlowLedger<'a> {
             multipath: None,
             members: jobs,
             connections,
+            current: BTreeMap::new(),
             parts,
-            latest: BTreeMap::new(),
             jobs: vec![JobReport::default(); jobs.list().len()],
             spans: vec![FlowSpan::default(); spans],
         }
@@ -131,16 +132,15 @@ impl<'a> FlowLedger<'a> {
     ) -> Option<LedgerAction> {
         match news {
             News::Opened(id, tuple) => {
-                let id = if id.subflow == 0 {
-                    if let Some(last) = self.connections.last(id.flow) {
-                        self.latest.insert(last, id.flow);
-                    }
-                    id
-                } else {
-                    self.current(id)
-                };
-                self.active.entry(id.flow).or_default().seen(id.subflow).tuple = Some(tuple);
-                self.tuples.insert(tuple, id);
+                let of = if id.subflow == 0 { id } else { self.current(id) };
+                self.active.entry(of.flow).or_default().seen(of.subflow).tuple = Some(tuple);
+                if id.subflow == 0
+                    && let Some(last) = self.connections.last(id.flow)
+                    && self.current.get(&last).is_none_or(|flow| !self.is_under_way(*flow))
+                {
+                    self.current.insert(last, id.flow);
+                }
+                self.tuples.insert(tuple, self.current(of));
             }
             News::Received(flow) => {
                 self.active.entry(flow).or_default().end = Some(at);
@@ -191,9 +191,15 @@ impl<'a> FlowLedger<'a> {
         None
     }
 
-    /// The flow that a packet of a connection counts for: the last message started on it.
+    /// The flow that a packet of a connection counts for: the first message on it that is not over. Others wait behind that.
     fn current(&self, id: SubflowId) -> SubflowId {
-        SubflowId { flow: self.latest.get(&id.flow).copied().unwrap_or(id.flow), ..id }
+        let owner = self.connections.owner(id.flow);
+        SubflowId { flow: self.current.get(&owner).copied().unwrap_or(id.flow), ..id }
+    }
+
+    /// Whether a flow has started and is not over.
+    fn is_under_way(&self, flow: FlowNumber) -> bool {
+        self.active.get(&flow).is_some_and(|active| !active.is_over)
     }
 
     /// A flow is over.
@@ -205,6 +211,13 @@ impl<'a> FlowLedger<'a> {
         active.is_over = true;
         self.over += 1;
         self.last_over = self.last_over.max(at);
+        if let Some(last) = self.connections.last(flow)
+            && let Some(next) = self.connections.after(flow)
+            && self.current.get(&last) == Some(&flow)
+            && self.is_under_way(next)
+        {
+            self.current.insert(last, next);
+        }
         Some(LedgerAction::Over(flow))
     }
 
