@@ -171,7 +171,7 @@ def why(
     point_id: str,
     flows: list[int],
     packets: bool,
-    on_path: bool,
+    on_path: dict[int, int] | None,
     progress: Callable[[str], None],
 ) -> str:
     """Repeat the run `point_id` (an ``id`` of `check`) and divide the time of these flows among its causes.
@@ -180,7 +180,8 @@ def why(
 
     Returns:
         A JSON list, one entry per flow; see `weft.why`. With `packets`, entries have the flow's packets and window.
-        With `on_path`, only sums are found; those of a flow in parts follow its parts around the ring.
+        With `on_path`, the starts of flows in parts in picoseconds, only sums are found; those of a flow in parts
+        follow its parts around the ring.
 
     Raises `ScenarioError` if there is no such run or flow, or a flow cannot be explained.
     """

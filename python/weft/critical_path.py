@@ -153,7 +153,7 @@ def critical_path(
         raise ResultsError(f"job {number} of {run.label} was not completed, so it has no critical path")
     queued = waits(run, number)
     chosen = _followed(queued, job["completion_ps"])
-    found = explain(results, run, chosen, scenario=scenario, on_path=True, progress=progress) if chosen else []
+    found = explain(results, run, chosen, scenario=scenario, on_path=_starts(run), progress=progress) if chosen else []
     summary = run.summary()
     rates, use = _rates_of_hosts(summary), _use(summary)
     times = dict(queued.select("flow", "queueing_ps").iter_rows())
@@ -193,6 +193,12 @@ def _followed(queued: pl.DataFrame, completion_ps: int) -> list[int]:
     rest = pl.col("queueing_ps").cum_sum(reverse=True) >= LEAST_SHARE * completion_ps
     fits = (pl.col("packets") <= _MOST_PACKETS) | pl.col("is_in_parts")
     return queued.filter(rest & fits).head(MOST_FLOWS)["flow"].to_list()
+
+
+def _starts(run: Run) -> dict[int, int]:
+    """The starts of the flows in parts of a run, in picoseconds."""
+    flows = pl.scan_parquet(run.path / FLOWS).filter(pl.col("ideal_fct_ps").is_null())
+    return dict(flows.select("flow", "start_ps").collect().iter_rows())
 
 
 def most_loaded(run: Run, number: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ chain of packets that led to the last byte, backwards from its arrival: see ``do
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -199,7 +199,7 @@ def explain(
     *,
     scenario: str | Path | None = None,
     packets: bool = False,
-    on_path: bool = False,
+    on_path: Mapping[int, int] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> list[Explanation]:
     """Simulate a run again, and explain some of its flows.
@@ -210,8 +210,9 @@ def explain(
         flows: Numbers of flows, as in ``flows.parquet``.
         scenario: See `source`.
         packets: Whether `Explanation.data` has the packets of the flow and the window of its source.
-        on_path: Whether these are flows of a critical path, of which only the sums are found, in little memory. Those
-            of a flow in parts follow its parts around the ring, and so have the causes of the ranks before.
+        on_path: If these are flows of a critical path, the starts of all flows in parts of the run, in picoseconds.
+            Only the sums are found, in little memory. Those of a flow in parts follow its parts around the ring, and so
+            have the causes of the ranks before.
         progress: Called a few times a second with `sim_time_s` and `packet_hops`; may raise KeyboardInterrupt.
 
     Raises:
@@ -225,7 +226,8 @@ def explain(
 
     text, name, directory, sets = source(results, scenario)
     sets.append(f"run.seeds=[{run.seed}]")
-    found = json.loads(_weft.why(text, name, directory, sets, run.id, list(flows), packets, on_path, forward))
+    starts = None if on_path is None else dict(on_path)
+    found = json.loads(_weft.why(text, name, directory, sets, run.id, list(flows), packets, starts, forward))
     stored = pl.scan_parquet(run.path / "flows.parquet").filter(pl.col("flow").is_in(list(flows)))
     times = dict(stored.select("flow", pl.col("end_ps") - pl.col("start_ps")).collect().iter_rows())
     for one in found:

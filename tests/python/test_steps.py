@@ -291,7 +291,7 @@ def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
     flows = results.flows()
     # The flow within the other leaf: its rank waits for the one behind the slow link.
     flow = flows.filter(pl.col("src") == "h4")["flow"].item()
-    (alone,), (around,) = (explain(results, run, [flow], on_path=on_path) for on_path in (False, True))
+    (alone,), (around,) = (explain(results, run, [flow], on_path=on_path) for on_path in (None, {}))
     waiting = {cause.name: cause.seconds for cause in alone.causes}["rank before"]
     assert waiting > 0.8 * alone.seconds and around.seconds == alone.seconds
     times = {(cause.name, cause.link): cause.seconds for cause in around.causes}
@@ -304,8 +304,7 @@ def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
     assert sum(one["time_s"] for one in slow) == pytest.approx(found["parts"]["queueing_ps"] / 1e12, rel=0.05)
 
 
-def test_on_an_idle_fabric_a_ring_through_servers_does_not_queue(weft, tmp_path):
-    text = """
+SERVERS = """
 [fabric]
 kind = "spine-leaf"
 spines = 2
@@ -318,7 +317,7 @@ scale_up_rate = "1000 Gbps"
 [traffic]
 collective = "ring-all-reduce"
 bytes = "8 MB"
-
+{traffic}
 [scheme]
 name = "ecmp"
 
@@ -328,7 +327,11 @@ protocol = "uec"
 [run]
 duration = "1 s"
 """
-    results = Scenario.from_text(text).run(tmp_path / "ring", jobs=1)
+"""A ring through servers on an idle fabric."""
+
+
+def test_on_an_idle_fabric_a_ring_through_servers_does_not_queue(weft, tmp_path):
+    results = Scenario.from_text(SERVERS.format(traffic="")).run(tmp_path / "ring", jobs=1)
     (round_,) = results.steps().iter_rows(named=True)
     # Two of the four ranks send to another server, at a tenth of the rate. Their links carry six parts of 2 MB each.
     carried = 6 * 2e6 * 8 / 100e9
@@ -337,6 +340,16 @@ duration = "1 s"
     (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
     assert sum(found["parts"].values()) == found["completion_ps"]
     assert found["not_explained_s"] < 0.0005 * round_["completion_ps"] / 1e12
+
+
+def test_the_path_of_a_ring_begins_at_the_rank_that_starts_last(weft, tmp_path):
+    results = Scenario.from_text(SERVERS.format(traffic='jitter = "50 ms"\n')).run(tmp_path / "ring", jobs=1)
+    (round_,) = results.steps().iter_rows(named=True)
+    starts = results.flows()["start_ps"]
+    assert round_["path_delayed_start_ps"] == starts.max() - starts.min() > 10 * round_["path_network_ps"]
+    assert round_["path_queueing_ps"] < 0.01 * round_["path_network_ps"]
+    (found,) = json.loads(weft("why", results.path, "--critical-path", "--json").output)
+    assert sum(found["parts"].values()) == found["completion_ps"]
 
 
 def test_a_path_that_is_not_there_is_refused(weft, results, engine_results):

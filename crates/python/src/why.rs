@@ -1,5 +1,6 @@
 //! Explaining the time of flows with a Python callback for progress.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use weft_sim::engine::Progress;
 use weft_sim::explore::RecordingProgress;
 use weft_sim::flow_choice::FlowChoice;
 use weft_sim::why::explain;
+use weft_units::Time;
 
 use crate::explore::{Ends, choice, exploring_plan};
 use crate::files::scenario;
@@ -26,7 +28,7 @@ pub fn why(
     point_id: &str,
     flows: Vec<u64>,
     packets: bool,
-    on_path: bool,
+    on_path: Option<HashMap<u32, u64>>,
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let scenario = scenario(text, name, &sets)?;
@@ -45,7 +47,9 @@ pub fn why(
             .filter_map(|flow| named(flow).transpose())
             .map(|flow| flow.map(|flow| flow.id.0))
             .collect::<Result<_, _>>()?;
-        let explained = explain(&plan, &flows, on_path, &watch).map_err(|error| error.to_string())?;
+        let starts: Option<HashMap<u32, Time>> =
+            on_path.map(|starts| starts.into_iter().map(|(flow, ps)| (flow, Time::from_ps(ps))).collect());
+        let explained = explain(&plan, &flows, starts.as_ref(), &watch).map_err(|error| error.to_string())?;
         let values: Vec<Value> = explained.iter().map(|one| one.json(&plan, packets)).collect();
         Ok(Value::from(values).to_string())
     })
@@ -74,7 +78,7 @@ pub fn time_line(
         let plan = exploring_plan(&scenario, &points, base_dir)?;
         watch.goal_ps.store(plan.run.duration.ps(), Ordering::Relaxed);
         let flow = choice.named_or_long(&plan)?.id.0;
-        let explained = explain(&plan, &[flow], false, &watch.progress).map_err(|error| error.to_string())?;
+        let explained = explain(&plan, &[flow], None, &watch.progress).map_err(|error| error.to_string())?;
         Ok(json!({
             "name": plan.name,
             "label": if plan.label.is_empty() { &plan.scheme.name } else { &plan.label },

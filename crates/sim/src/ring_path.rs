@@ -1,7 +1,7 @@
 //! [`RingPath`]: the messages of a ring that follow each other up to a rank's last one, and the least time that they need.
 
 use weft_traffic::Parts;
-use weft_units::Duration;
+use weft_units::{Duration, Time};
 
 /// The times of a part alone on an idle fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct PartTimes {
 ///
 /// A part waits for the part of the step before from the rank before, and for the flow's own part before, which is on the same
 /// links. So a chain goes around the ring and, where a link is slower than the others, stays at its rank for some steps:
-/// parts arrive there faster than the link can pass them on.
+/// parts arrive there faster than the link can pass them on. A chain from a rank that starts late is longer by that.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RingPath {
     /// The flow of each part, in order of time: one for each step.
@@ -28,8 +28,14 @@ pub struct RingPath {
 }
 
 impl RingPath {
-    /// The longest chain to the last part of `flow`, of parts with these times; `None` if it is not in parts.
-    pub fn of(parts: &Parts, flow: u32, mut times: impl FnMut(u32) -> PartTimes) -> Option<Self> {
+    /// The longest chain to the last part of `flow`, of flows with these starts and parts with these times; `None` if it is not in
+    /// parts.
+    pub fn of(
+        parts: &Parts,
+        flow: u32,
+        start: impl Fn(u32) -> Time,
+        mut times: impl FnMut(u32) -> PartTimes,
+    ) -> Option<Self> {
         let steps = parts.of(flow)?.count as usize;
         let next = |at: &u32| parts.of(*at).map(|series| series.feeds).filter(|next| *next != flow);
         let ring: Vec<u32> = std::iter::successors(Some(flow), next).take(steps.max(parts.len())).collect();
@@ -37,7 +43,7 @@ impl RingPath {
         let before = |distance: usize| ring[(ring.len() - distance % ring.len()) % ring.len()];
         // The chain that comes from so many ranks before: its times, and the slowest of its ranks, where it stays for the rest.
         let (mut network, mut delay, mut slowest) = (Duration::ZERO, Duration::ZERO, (Duration::ZERO, 0));
-        let mut best: Option<(Duration, Self, usize, usize)> = None;
+        let mut best: Option<(Time, Self, usize, usize)> = None;
         for distance in 0..steps {
             let PartTimes { alone, behind } = times(before(distance));
             network += alone;
@@ -47,9 +53,10 @@ impl RingPath {
             slowest = slowest.max((behind, distance));
             let stays = (steps - 1 - distance) as u64;
             let whole = network + slowest.0 * stays;
-            if best.as_ref().is_none_or(|(longest, ..)| whole + delay >= *longest) {
+            let end = start(before(distance)) + whole + delay;
+            if best.as_ref().is_none_or(|(latest, ..)| end >= *latest) {
                 let path = Self { flows: Vec::new(), network: whole, delay };
-                best = Some((whole + delay, path, distance, slowest.1));
+                best = Some((end, path, distance, slowest.1));
             }
         }
         let (_, mut path, distance, stay) = best?;
@@ -67,6 +74,18 @@ mod tests {
 
     /// A ring of `ranks` flows, which take `alone` and `behind` microseconds for each part.
     fn path(ranks: u32, steps: u32, compute: u64, flow: u32, times: &[(u64, u64)]) -> RingPath {
+        path_from(ranks, steps, compute, flow, times, &|_| 0)
+    }
+
+    /// The same of flows that start at these microseconds.
+    fn path_from(
+        ranks: u32,
+        steps: u32,
+        compute: u64,
+        flow: u32,
+        times: &[(u64, u64)],
+        start: &dyn Fn(u32) -> u64,
+    ) -> RingPath {
         let series = |rank: u32| Series {
             whole: 1000,
             pieces: ranks,
@@ -80,7 +99,8 @@ mod tests {
             let (alone, behind) = times[flow as usize];
             PartTimes { alone: Duration::from_us(alone), behind: Duration::from_us(behind) }
         };
-        RingPath::of(&parts, flow, of).expect("it is in parts")
+        let start = |flow: u32| Time::ZERO + Duration::from_us(start(flow));
+        RingPath::of(&parts, flow, start, of).expect("it is in parts")
     }
 
     #[test]
@@ -96,5 +116,13 @@ mod tests {
         let found = path(4, 6, 0, 0, &[(5, 4), (5, 4), (60, 50), (5, 4)]);
         assert_eq!(found.flows, [2, 2, 2, 2, 3, 0]);
         assert_eq!((found.network, found.delay), (Duration::from_us(60 + 3 * 50 + 2 * 5), Duration::ZERO));
+    }
+
+    #[test]
+    fn a_chain_begins_at_the_rank_that_starts_late() {
+        let found = path_from(4, 6, 0, 1, &[(10, 8); 4], &|flow| if flow == 3 { 100 } else { 0 });
+        // From rank 3 there are two steps around the ring to rank 1. So it stays at one of them for three more.
+        assert_eq!(found.flows[0], 3);
+        assert_eq!(found.network, Duration::from_us(3 * 10 + 3 * 8));
     }
 }

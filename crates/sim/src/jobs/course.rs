@@ -45,11 +45,12 @@ impl Course<'_> {
         self.spans.get(flow as usize).copied().unwrap_or_default()
     }
 
-    /// The least times of a flow, on the fabric and of delays; of a flow in parts, those of its [`RingPath`].
-    pub(crate) fn least(&self, flow: u32) -> (Duration, Duration) {
-        match RingPath::of(self.parts, flow, |flow| self.span(flow).ideal) {
-            Some(path) => (path.network, path.delay),
-            None => (self.span(flow).ideal.alone, Duration::ZERO),
+    /// The flow with which the longest chain to the end of a flow begins, and the least times from its start on, on the fabric and
+    /// of delays. It is another flow only if this one is in parts: [`RingPath`].
+    pub(crate) fn least(&self, flow: u32) -> (u32, Duration, Duration) {
+        match RingPath::of(self.parts, flow, |flow| self.start(flow), |flow| self.span(flow).ideal) {
+            Some(path) => (path.flows[0], path.network, path.delay),
+            None => (flow, self.span(flow).ideal.alone, Duration::ZERO),
         }
     }
 

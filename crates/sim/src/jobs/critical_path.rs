@@ -76,16 +76,17 @@ impl<'a> CriticalPath<'a> {
         let course = self.course;
         let host = Some(course.host(node));
         if course.is_flow(node) {
-            let (start, span) = (course.start(node), course.span(node));
             if point == Point::Acknowledged
-                && let Some(received) = span.end
+                && let Some(received) = course.span(node).end
             {
-                self.add(Part::Acknowledgement, received.max(start), Some(node), host);
+                self.add(Part::Acknowledgement, received.max(course.start(node)), Some(node), host);
             }
-            let (network, delay) = course.least(node);
+            let (first, network, delay) = course.least(node);
+            let start = course.start(first);
             self.add(Part::Queueing, start + network + delay, Some(node), host);
             self.add(Part::Delay, start + network, Some(node), host);
             self.add(Part::Network, start, Some(node), host);
+            return self.released(Reached::Node(first));
         } else if let Some(work) = course.work(node) {
             let kind = course.table.work(node).map(|(processor, _)| course.table.kind(processor));
             let part = if kind == Some(Processor::Interface) { Part::Network } else { Part::Compute };

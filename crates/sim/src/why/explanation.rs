@@ -1,6 +1,6 @@
 //! Explains flows: repeats their run, records their packets, and divides their time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use thiserror::Error;
@@ -50,9 +50,9 @@ pub struct Explanation {
     pub connection: Rc<Connection>,
 }
 
-/// Repeats the run of `plan` until these flows have ended, and explains them in this order. `on_path`: they are flows of a critical
-/// path, of which only the sums are found, with the packets of one message in memory at a time; those of a flow in parts
-/// follow its parts around the ring.
+/// Repeats the run of `plan` until these flows have ended, and explains them in this order. With `on_path`, they are flows of a
+/// critical path, of which only the sums are found, with the packets of one message in memory at a time; those of a flow in
+/// parts follow its parts around the ring, whose flows start at these times.
 ///
 /// # Errors
 /// A flow has no explanation.
@@ -62,12 +62,12 @@ pub struct Explanation {
 pub fn explain(
     plan: &Plan,
     flows: &[FlowNumber],
-    on_path: bool,
+    on_path: Option<&HashMap<FlowNumber, Time>>,
     progress: &Progress,
 ) -> Result<Vec<Explanation>, WhyError> {
     let faults = faults(plan);
     let setup = Setup { probe: Probe::default(), ..setup(plan, &faults) };
-    let path = on_path.then(|| PathTimes::new(plan, flows, setup.routes().shared_routes()));
+    let path = on_path.map(|starts| PathTimes::new(plan, flows, starts, setup.routes().shared_routes()));
     let mut recording = Recording::new(plan, flows, path, &progress.stop);
     let report = run_setup(setup, &plan.scheme, progress, &mut recording)?;
     let Recording { connections, records, path, .. } = recording;

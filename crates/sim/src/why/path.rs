@@ -46,8 +46,6 @@ struct Step {
 /// The flows of a critical path.
 pub struct PathTimes<'a> {
     plan: &'a Plan,
-    /// The flows that have started.
-    started: BTreeMap<FlowNumber, Time>,
     steps: HashMap<PartId, Step>,
     /// When the source of a part on the path could send it.
     open: HashMap<PartId, Time>,
@@ -60,8 +58,13 @@ pub struct PathTimes<'a> {
 }
 
 impl<'a> PathTimes<'a> {
-    /// Nothing has happened yet on the path with these flows.
-    pub fn new(plan: &'a Plan, flows: &[FlowNumber], routes: &EqualCost) -> Self {
+    /// Nothing has happened yet on the path with these flows. Flows in parts have started at these times.
+    pub fn new(
+        plan: &'a Plan,
+        flows: &[FlowNumber],
+        starts: &HashMap<FlowNumber, Time>,
+        routes: &EqualCost,
+    ) -> Self {
         let (traffic, fabric) = (&plan.traffic, &plan.fabric);
         let mut steps = HashMap::new();
         let mut feeders = HashMap::new();
@@ -74,7 +77,8 @@ impl<'a> PathTimes<'a> {
             };
             let mut known = HashMap::<FlowNumber, PartTimes>::new();
             let times = |flow| *known.entry(flow).or_insert_with(|| times(flow));
-            let Some(path) = RingPath::of(&traffic.parts, asked, times) else { continue };
+            let start = |flow| starts.get(&flow).copied().unwrap_or(Time::ZERO);
+            let Some(path) = RingPath::of(&traffic.parts, asked, start, times) else { continue };
             for (number, &flow) in (0..).zip(&path.flows) {
                 let next = path.flows.get(number as usize + 1).copied();
                 steps.insert((flow, number), Step { asked, next });
@@ -85,8 +89,7 @@ impl<'a> PathTimes<'a> {
             feeders = (0..traffic.flows.len() as FlowNumber).filter_map(fed).collect();
         }
         let sums = flows.iter().map(|flow| (*flow, Sums::default())).collect();
-        let (started, open, fed) = (BTreeMap::new(), HashMap::new(), HashMap::new());
-        Self { plan, started, steps, open, feeders, fed, sums }
+        Self { plan, steps, open: HashMap::new(), feeders, fed: HashMap::new(), sums }
     }
 
     /// The flows whose packets it needs.
@@ -97,9 +100,6 @@ impl<'a> PathTimes<'a> {
     /// A flow starts.
     pub fn start(&mut self, flow: FlowNumber, now: Time, connections: &mut BTreeMap<FlowNumber, Connection>) {
         let is_asked = self.sums.contains_key(&flow);
-        if is_asked {
-            self.started.insert(flow, now);
-        }
         if self.plan.traffic.parts.of(flow).is_none() {
             if is_asked {
                 self.keep(flow, connections);
@@ -165,8 +165,7 @@ impl<'a> PathTimes<'a> {
     /// A part has arrived.
     fn end(&mut self, part: PartId, end: Time, connections: &mut BTreeMap<FlowNumber, Connection>) {
         let (Some(step), Some(from)) = (self.steps.get(&part), self.open.remove(&part)) else { return };
-        let (asked, started) = (step.asked, self.started.get(&step.asked).copied());
-        self.explain(asked, part.0, from.max(started.unwrap_or(Time::MAX)), end, connections);
+        self.explain(step.asked, part.0, from, end, connections);
     }
 
     /// Adds the time of `flow` from `start` to `end` to that of `asked`.

@@ -59,7 +59,7 @@ fn plan(parts: &[&str]) -> Plan {
 /// The explanations of all flows.
 fn all(plan: &Plan) -> Vec<Explanation> {
     let flows: Vec<u32> = (0..plan.traffic.flows.len() as u32).collect();
-    explain(plan, &flows, false, &Progress::default()).unwrap_or_else(|error| panic!("{error}"))
+    explain(plan, &flows, None, &Progress::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The time due to each cause.
@@ -277,6 +277,6 @@ fn a_flow_that_did_not_start_is_named() {
     let list = r#"[traffic]
 flow_list = [{ src = "h0", dst = "h2", bytes = "1 MB", start = "1 s" }]"#;
     let plan = plan(&[LINE, list, "[run]\nduration = \"5 ms\"\nlimit = \"20 ms\""]);
-    let error = explain(&plan, &[0], false, &Progress::default()).map(|_| ());
+    let error = explain(&plan, &[0], None, &Progress::default()).map(|_| ());
     assert!(matches!(error, Err(WhyError::NotStarted(0))), "{error:?}");
 }
