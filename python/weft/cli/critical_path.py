@@ -85,7 +85,7 @@ def _links(shown: Sequence[CriticalPath]) -> Table:
         ("at no link", [one.elsewhere for one in shown]),
         ("not explained", [0.0 if one.is_explained else one.unexplained for one in shown]),
     ):
-        if any(sums):
+        if any(seconds >= 1e-12 for seconds in sums):
             table.add_row(name, *map(_cell, shown, sums), style="dim")
     return table
 
@@ -123,7 +123,7 @@ def _table(head: str, shown: Sequence[CriticalPath]) -> Table:
 
 
 def _cell(one: CriticalPath, seconds: float) -> str:
-    if not seconds:
+    if seconds < 1e-12:
         return ""
     share = f"{seconds / one.seconds * 100:.1f}"
     return f"{quantity.seconds(seconds)} {share if share != '0.0' else '<0.1':>5} %"
@@ -146,5 +146,5 @@ def _sentence(one: CriticalPath) -> str:
     if not one.is_explained:
         rest = plural(one.queued - one.explained, "message")
         text += f" Not followed: {rest}, with {quantity.seconds(one.unexplained)} of queueing."
-        text += " A message of too many packets is not followed: a run with less data explains more."
+        text += " A message of more than 900,000 packets is not followed, and of a path at most 4,096 messages are."
     return text

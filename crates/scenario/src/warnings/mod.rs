@@ -4,7 +4,7 @@ use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
-use weft_traffic::{EPHEMERAL, Flow, Traffic};
+use weft_traffic::{EPHEMERAL, Flow, InterfaceRule, Traffic};
 use weft_transport::{Config, Mptcp, Protocol};
 use weft_units::{NodeId, Time, plural};
 
@@ -51,6 +51,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(telemetry::short(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
+    warnings.extend(fixed_links(fabric, events, settings));
     warnings.extend(keys::without_scale_up(fabric, settings));
     warnings.extend(of_settings(settings));
     warnings
@@ -124,6 +125,26 @@ fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
     })
 }
 
+/// Warns of subflows that stay on their links where these fail, or where a scale-up domain is shorter.
+fn fixed_links(fabric: &Fabric, events: &[Event], settings: &Settings) -> Option<String> {
+    let is_mesh = settings.transport.protocol.tcp().is_some_and(|tcp| tcp.mptcp == Mptcp::Fullmesh);
+    let has_rule = settings.transport.interfaces != InterfaceRule::Hash;
+    let can_fail = !events.is_empty() || fabric.links().iter().any(|link| !link.up);
+    let are_several = fabric.hosts().iter().any(|host| fabric.ports(*host).len() > 1);
+    if !is_mesh || has_rule || !are_several || !(can_fail || fabric.has_scale_up()) {
+        return None;
+    }
+    let scheme = settings.descriptor;
+    let instead = match (scheme.knows_interfaces)(&settings.scheme) {
+        true => "set transport.interfaces = \"rail\"",
+        false => "set transport.mptcp = \"ndiffports\"",
+    };
+    Some(format!(
+        "transport.mptcp = \"fullmesh\" opens a subflow for each pair of links, the first one on the first links of both hosts; \
+         none moves when its link fails, nor from the network to a scale-up domain: {instead}"
+    ))
+}
+
 /// Warns of flows that no summary counts.
 fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let measure = &settings.measure;
@@ -132,7 +153,8 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let end = Time::ZERO + settings.run.limit;
     let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
     let mut warnings = Vec::new();
-    if traffic.flows.is_empty() && traffic.dependencies.is_empty() {
+    let has_steps = !traffic.dependencies.is_empty() || traffic.dependencies.nodes() > 0;
+    if traffic.flows.is_empty() && !has_steps {
         warnings.push(format!("no flow starts within {}", settings.run.duration));
     } else if traffic.dependencies.is_empty() && !traffic.flows.iter().any(counts) {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));

@@ -291,6 +291,31 @@ fn keys_that_another_key_leaves_without_effect_are_warned_of() {
 }
 
 #[test]
+fn subflows_that_stay_on_a_failed_link_are_warned_of() {
+    let text = "[fabric]\nkind = \"spine-leaf\"\nspines = 1\nleaves = 2\nhosts_per_leaf = 2\n[traffic]\nsizes = { fixed = \"1 MB\" }\n\
+        load = 0.1\nload_of = \"host-links\"\npairs = \"random\"\n[scheme]\nname = \"ecmp\"\n[transport]\nmptcp = \"fullmesh\"\n[run]\nduration = \"1 s\"\n";
+    let of = |more: &str, sets: &[&str]| {
+        let text = format!("{text}{more}");
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let scenario =
+            Scenario::parse_with(&text, "mesh.toml", &sets).unwrap_or_else(|error| panic!("{error}"));
+        scenario.check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let event = "[[event]]\nat = \"1 ms\"\nfail = \"h0-l0\"\n";
+    let moves = |warning: &String| warning.contains("none moves when its link fails");
+    let fixed = of(event, &["fabric.tors=2"]);
+    assert!(
+        fixed.iter().any(moves) && fixed.iter().any(|one| one.contains("interfaces = \"rail\"")),
+        "{fixed:?}"
+    );
+    let others: [(&str, &[&str]); 3] =
+        [(event, &["fabric.tors=2", "transport.interfaces=rail"]), ("", &["fabric.tors=2"]), ("", &[])];
+    for (more, sets) in others {
+        assert!(!of(more, sets).iter().any(moves), "{sets:?}");
+    }
+}
+
+#[test]
 fn smoc_without_subflows_is_warned_of_wherever_it_is_in_a_sweep() {
     let of = |more: &str, sets: &[&str]| scenario(more, sets).check(&no_files).unwrap();
     let expected = "smoc: `smoc` only puts plain TCP on the shortest path: set transport.mptcp = \

@@ -36,6 +36,12 @@ impl Making<'_> {
         let choice =
             tuner.map(|tuner| tuner.choose(collective, count, servers)).transpose().map_err(refuse)?;
         let mut collective = choice.as_ref().map_or(*collective, |choice| choice.collective);
+        let word = collective.algorithm.word();
+        let of_line = choice.as_ref().and_then(|choice| choice.line);
+        let of_line = of_line.map_or_else(String::new, |line| {
+            format!("line {line} of the tuner's table chooses `{word}` here: ")
+        });
+        let refuse = |why: String| refuse(format!("{of_line}{why}"));
         self.traffic.choices.extend(choice.map(|choice| (index, choice)));
         if collective.algorithm.is_by_domain() {
             let name = collective.algorithm.word();
