@@ -284,6 +284,21 @@ def test_messages_that_are_not_followed_are_named_with_the_most_used_link(weft, 
     assert f"Not followed: {plural(len(rest), 'message')}, with " in shown
 
 
+def test_messages_of_too_many_packets_or_too_little_queueing_are_not_followed(monkeypatch):
+    queued = pl.DataFrame(
+        {
+            "flow": [0, 1, 2, 3],
+            "queueing_ps": [5000, 4000, 3000, 0],
+            "packets": [900_001, 900_001, 900_000, 1],
+            "is_in_parts": [False, True, False, False],
+        }
+    )
+    assert critical_path._followed(queued, 10_000) == [1, 2]
+    assert critical_path._followed(queued, 100_000_000) == []
+    monkeypatch.setattr(critical_path, "MOST_FLOWS", 1)
+    assert critical_path._followed(queued, 10_000) == [1]
+
+
 def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):
     traffic = 'collective = "all-gather"\nbytes = "4 MB"\nconnections = "persistent"\nranks = ["h0", "h4", "h5", "h1"]'
     results = Scenario.from_text(SLOW.format(traffic=traffic, protocol="roce")).run(tmp_path / "ring", jobs=1)

@@ -167,7 +167,8 @@ def test_rounds_of_a_pipeline_that_computes_follow_each_other_on_open_connection
     scenario.run(tmp_path / "results", jobs=1)
     (found,) = (tmp_path / "results" / "runs").glob("*/summary.json")
     rounds = json.loads(found.read_text())["collectives"]
-    # A round is three parts, and a delay and a computation of each of two ranks before its data.
+    # A round is three parts, and a delay and a computation of each of two ranks; a straggler computes for longer.
     least = 3 / 2 * HEADERS * 8 * BYTES / RATE
+    slow = 29e-6 if stragglers else 0.0
     assert [entry["flows_finished"] for entry in rounds] == [4, 4]
-    assert all(least < entry["completion_ps"] / 1e12 < 1.01 * least + 60e-6 for entry in rounds)
+    assert all(slow < entry["completion_ps"] / 1e12 - least < 2 * slow + 10e-6 for entry in rounds)
