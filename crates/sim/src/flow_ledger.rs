@@ -31,6 +31,20 @@ struct Seen {
     interrupted_by: u32,
 }
 
+impl Seen {
+    /// What the next message on the connection begins with.
+    fn hand_over(&mut self) -> Self {
+        Self {
+            tuple: self.tuple,
+            path: self.path.clone(),
+            number: self.number,
+            broken_by: std::mem::take(&mut self.broken_by),
+            interrupted_by: std::mem::take(&mut self.interrupted_by),
+            ..Self::default()
+        }
+    }
+}
+
 /// A flow that has started and has no record yet.
 #[derive(Default)]
 struct Active {
@@ -211,14 +225,25 @@ impl<'a> FlowLedger<'a> {
         active.is_over = true;
         self.over += 1;
         self.last_over = self.last_over.max(at);
-        if let Some(last) = self.connections.last(flow)
-            && let Some(next) = self.connections.after(flow)
-            && self.current.get(&last) == Some(&flow)
-            && self.is_under_way(next)
-        {
-            self.current.insert(last, next);
-        }
+        self.hand_over(flow);
         Some(LedgerAction::Over(flow))
+    }
+
+    /// The next message that has started on the connection of one that is over has its paths and its tuples from now on, and the
+    /// events that it has not recovered from.
+    fn hand_over(&mut self, flow: FlowNumber) {
+        let Some(last) = self.connections.last(flow) else { return };
+        let next = self.connections.messages(flow).skip(1).find(|next| self.is_under_way(*next));
+        let Some(next) = next.filter(|_| self.current.get(&last) == Some(&flow)) else { return };
+        self.current.insert(last, next);
+        let Some(before) = self.active.get_mut(&flow) else { return };
+        let handed: Vec<Seen> = before.seen.iter_mut().map(Seen::hand_over).collect();
+        for (subflow, seen) in (0_u8..).zip(handed) {
+            if let Some(tuple) = seen.tuple {
+                self.tuples.insert(tuple, SubflowId { flow: next, subflow });
+            }
+            *self.active.entry(next).or_default().seen(subflow) = seen;
+        }
     }
 
     fn lose(&mut self, at: Time, id: SubflowId, loss: &Loss) -> Option<LedgerAction> {

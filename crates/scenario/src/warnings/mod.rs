@@ -1,6 +1,6 @@
 //! Warnings of a plan: it can run, but its result may surprise the user.
 
-use weft_fabric::{Fabric, Limit, Link};
+use weft_fabric::{Fabric, Interfaces, Limit, Link};
 use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
@@ -125,24 +125,31 @@ fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
     })
 }
 
-/// Warns of subflows that stay on their links where these fail, or where a scale-up domain is shorter.
+/// Warns of subflows that stay on their links where links of hosts fail.
 fn fixed_links(fabric: &Fabric, events: &[Event], settings: &Settings) -> Option<String> {
     let is_mesh = settings.transport.protocol.tcp().is_some_and(|tcp| tcp.mptcp == Mptcp::Fullmesh);
     let has_rule = settings.transport.interfaces != InterfaceRule::Hash;
-    let can_fail = !events.is_empty() || fabric.links().iter().any(|link| !link.up);
-    let are_several = fabric.hosts().iter().any(|host| fabric.ports(*host).len() > 1);
-    if !is_mesh || has_rule || !are_several || !(can_fail || fabric.has_scale_up()) {
+    if !is_mesh || has_rule || !Interfaces::of(fabric).are_several() {
         return None;
     }
-    let scheme = settings.descriptor;
-    let instead = match (scheme.knows_interfaces)(&settings.scheme) {
+    let mut state = LinkStates::of(fabric);
+    let of_hosts = || fabric.hosts().iter().flat_map(|host| fabric.ports(*host));
+    let fails = |state: &LinkStates<'_>| of_hosts().any(|link| !state.is_up(*link));
+    let can_fail = fails(&state)
+        || events.iter().any(|event| {
+            state.apply(&event.change);
+            fails(&state)
+        });
+    let instead = match (settings.descriptor.knows_interfaces)(&settings.scheme) {
         true => "set transport.interfaces = \"rail\"",
         false => "set transport.mptcp = \"ndiffports\"",
     };
-    Some(format!(
-        "transport.mptcp = \"fullmesh\" opens a subflow for each pair of links, the first one on the first links of both hosts; \
-         none moves when its link fails, nor from the network to a scale-up domain: {instead}"
-    ))
+    can_fail.then(|| {
+        format!(
+            "transport.mptcp = \"fullmesh\" opens a subflow for each pair of links, the first one on the first links of both \
+             hosts, and none moves when its link fails: {instead}"
+        )
+    })
 }
 
 /// Warns of flows that no summary counts.

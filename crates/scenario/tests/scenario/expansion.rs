@@ -308,8 +308,16 @@ fn subflows_that_stay_on_a_failed_link_are_warned_of() {
         fixed.iter().any(moves) && fixed.iter().any(|one| one.contains("interfaces = \"rail\"")),
         "{fixed:?}"
     );
-    let others: [(&str, &[&str]); 3] =
-        [(event, &["fabric.tors=2", "transport.interfaces=rail"]), ("", &["fabric.tors=2"]), ("", &[])];
+    let plain = of(event, &["fabric.tors=2", "scheme.name=single_path"]);
+    assert!(plain.iter().any(|one| moves(one) && one.contains("\"ndiffports\"")), "{plain:?}");
+    let inside = "[[event]]\nat = \"1 ms\"\nfail = \"l0-s0\"\n";
+    let others: [(&str, &[&str]); 5] = [
+        (event, &["fabric.tors=2", "transport.interfaces=rail"]),
+        (inside, &["fabric.tors=2"]),
+        ("", &["fabric.tors=2"]),
+        ("", &["fabric.scale_up=2"]),
+        ("", &[]),
+    ];
     for (more, sets) in others {
         assert!(!of(more, sets).iter().any(moves), "{sets:?}");
     }

@@ -212,3 +212,37 @@ fn what_the_subflows_of_the_first_message_lose_counts_for_it() {
         assert_eq!(*drops > 0, *repeated > 0, "{drops:?} and {repeated:?}");
     }
 }
+
+/// Chunks wait behind each other on a connection, and each has the path of the connection and recovers from events.
+#[test]
+fn messages_that_wait_behind_others_have_the_path_of_their_connection() {
+    let traffic =
+        persistent("\"pipeline\"\nranks = 2\nplacement = \"striped\"\nbytes = \"8 MB\"\nchunks = 8");
+    let event = "limit = \"10 s\"\n[[event]]\nat = \"3 ms\"\nfail = \"l0-s0\"";
+    let plan = leaf_spine("queue = \"1 MB\"", &traffic, "profile = \"linux\"", event);
+    let (report, kept) = run(&plan, 1);
+    assert_eq!(report.flows_finished, 8);
+    assert!(kept.flows.iter().all(|message| !message.path.is_empty()), "{:?}", kept.flows);
+}
+
+/// With random delays and slow ranks, messages of later rounds stay behind those of earlier ones on their connections.
+#[test]
+fn rounds_end_with_jitter_and_stragglers_on_open_connections() {
+    for more in [
+        "jitter = \"30 us\"",
+        "stragglers = 1\nstraggler_factor = 20.0\ncompute = \"100 us\"",
+        "stragglers = 1\nstraggler_factor = 20.0\ncompute = \"100 us\"\njitter = \"30 us\"",
+    ] {
+        for transport in [TCP, ROCE, UEC] {
+            for seed in 1..4 {
+                let traffic = persistent(&format!(
+                    "\"hierarchical-all-reduce\"\nbytes = \"2 MB\"\nrepeats = 3\n{more}"
+                ));
+                let fabric = "queue = \"1 MB\"\nscale_up = 2";
+                let (report, _) = run(&leaf_spine(fabric, &traffic, transport, "limit = \"5 s\""), seed);
+                assert_eq!(report.flows_finished, report.flows_started, "{more} {transport} {seed}");
+                assert!(report.jobs.iter().all(|job| job.time.is_some()), "{more} {transport} {seed}");
+            }
+        }
+    }
+}

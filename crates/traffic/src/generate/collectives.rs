@@ -1,8 +1,9 @@
 //! The flows of collectives.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use weft_units::Duration;
+use weft_units::{Duration, HostId, Time};
 
 use super::Making;
 use crate::collective::{Collective, experts};
@@ -87,9 +88,6 @@ impl Making<'_> {
         } else {
             all = round;
         }
-        if collective.reuse == Reuse::Persistent {
-            all.advance();
-        }
         if collective.jitter > Duration::ZERO {
             // One delay for each pair: the order of its messages stays.
             let mut delays = HashMap::new();
@@ -99,14 +97,16 @@ impl Making<'_> {
             }
         }
         let first = self.drafts.len();
-        self.settle(index, group, (&mut all, collective.reuse), streams)?;
+        self.settle(index, group, &mut all, streams)?;
         self.waits.add(all, first);
         if collective.reuse == Reuse::Persistent {
             let starts = [0].into_iter().chain(ends.iter().copied());
             for (start, end) in starts.zip(&ends) {
                 let of_round = |round: u64| first as u32 + (round * flows) as u32;
                 let rounds = (0..collective.rounds).map(of_round);
-                self.open.push(rounds.map(|round| round + start..round + end).collect());
+                let messages: Vec<_> = rounds.map(|round| round + start..round + end).collect();
+                self.keep_order(&messages);
+                self.open.push(messages);
             }
         }
         for round in 0..collective.rounds {
@@ -125,6 +125,21 @@ impl Making<'_> {
             self.waits.job(job, first + (round * flows) as usize);
         }
         Ok(())
+    }
+}
+
+impl Making<'_> {
+    /// Lets no message between two ranks start before those before it in these ranges: on a connection, messages follow each other
+    /// in the order of their starts, and computations at stragglers would change that.
+    fn keep_order(&mut self, ranges: &[Range<u32>]) {
+        let mut latest: HashMap<(HostId, HostId), Time> = HashMap::new();
+        for range in ranges {
+            for draft in &mut self.drafts[range.start as usize..range.end as usize] {
+                let start = latest.entry((draft.src, draft.dst)).or_insert(draft.start);
+                *start = draft.start.max(*start);
+                draft.start = *start;
+            }
+        }
     }
 }
 

@@ -25,7 +25,6 @@ use crate::ports::Ports;
 use crate::program::Program;
 use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
-use crate::stragglers::Stragglers;
 use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
 use crate::waits::Waits;
 
@@ -180,7 +179,7 @@ impl Making<'_> {
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
         let first = self.drafts.len();
         let (flows, count) = (program.flows.len() as u64, program.ranks);
-        self.settle(index, group, (&mut program, Reuse::PerMessage), streams)?;
+        self.settle(index, group, &mut program, streams)?;
         if ranks.is_some() {
             let bound = self.bound(index, &program, Reuse::PerMessage)?;
             let bus_factor = None;
@@ -205,21 +204,17 @@ impl Making<'_> {
             .ok_or_else(|| TrafficError::TooLong { group: index, longest: longest() })
     }
 
-    /// Settles a program at hosts, and adds its flows. Messages on a connection follow each other in the order of their starts, so
-    /// where connections stay open, none may start before those that it waits for, at stragglers either.
+    /// Settles a program at hosts, and adds its flows.
     fn settle(
         &mut self,
         index: usize,
         group: &Group,
-        (program, reuse): (&mut Program, Reuse),
+        program: &mut Program,
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
         let idle = || group.flows.without_computation();
         let slowed = group.stragglers.slow(program, &mut streams.jitter, idle);
         slowed.map_err(|why| TrafficError::Stragglers { group: index, why })?;
-        if reuse == Reuse::Persistent && group.stragglers != Stragglers::NONE {
-            program.advance();
-        }
         let room = self.waits.room_for_needs(program.needs.len());
         room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {

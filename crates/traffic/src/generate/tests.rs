@@ -12,6 +12,7 @@ use crate::pairs::Pairs;
 use crate::placement::Placement;
 use crate::places::tests::spine_leaf;
 use crate::published;
+use crate::stragglers::Stragglers;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;

@@ -41,7 +41,7 @@ impl Making<'_> {
             self.waits.steps_of_job(all.ranks as usize + round as usize * computations, computations);
         }
         let classes = messages.iter().map(|message| message.class());
-        self.program(index, group, (all, training.reuse), &hosts, classes, streams)?;
+        self.program(index, group, all, &hosts, classes, streams)?;
         if training.reuse == Reuse::Persistent {
             self.keep_open(first, &messages, &Message::ALL);
         }
@@ -76,7 +76,7 @@ impl Making<'_> {
             steps_before += steps;
         }
         let classes = kinds.iter().map(|kind| kind.class());
-        self.program(index, group, (all, inference.reuse), &hosts, classes, streams)?;
+        self.program(index, group, all, &hosts, classes, streams)?;
         if inference.reuse == Reuse::Persistent {
             self.keep_open(first, &kinds, &Kind::IN_ORDER);
         }
@@ -104,7 +104,7 @@ impl Making<'_> {
         &mut self,
         index: usize,
         group: &Group,
-        (mut program, reuse): (Program, Reuse),
+        mut program: Program,
         hosts: &[HostId],
         classes: impl Iterator<Item = &'static str>,
         streams: &mut Streams,
@@ -119,7 +119,7 @@ impl Making<'_> {
         }
         program.place(hosts);
         let first = self.drafts.len();
-        self.settle(index, group, (&mut program, reuse), streams)?;
+        self.settle(index, group, &mut program, streams)?;
         self.waits.add(program, first);
         Ok(())
     }
