@@ -3,6 +3,7 @@
 mod chain;
 mod heads;
 mod link;
+mod ordered;
 mod rings;
 mod tails;
 
@@ -10,6 +11,7 @@ use weft_units::{Duration, Time, plural};
 
 use self::heads::Heads;
 use self::link::{Link, end_of};
+use self::ordered::Ordered;
 use self::rings::Rings;
 use self::tails::Tails;
 use crate::buckets::Buckets;
@@ -39,16 +41,16 @@ impl Bound {
     /// program must have no circles.
     pub fn of(program: &Program, places: &Places, reuse: Reuse) -> Self {
         let rings = Rings::of(program);
-        let ordered = rings.ordered(program);
-        let program = &*ordered;
+        let program = rings.ordered(program);
+        let program = &*program;
         let graph = program.graph();
         let order = program.order(&graph).unwrap_or_default();
-        let heads = Heads::of(program, (&graph, &order), &rings, places, reuse);
-        let tails = Tails::of(program, (&graph, &order), &rings, places, reuse);
+        let ordered = Ordered { program, graph: &graph, order: &order, rings: &rings, places, reuse };
+        let (heads, tails) = (Heads::of(&ordered), Tails::of(&ordered));
         let (first, chain) = (heads.first(program), heads.last);
         let since = |end: Time| if end == Time::MAX { Duration::MAX } else { end.saturating_since(first) };
         let time = since(chain.at);
-        if let Some((end, link)) = busiest(program, &heads, &tails, places)
+        if let Some((end, link)) = busiest(&ordered, &heads, &tails)
             && since(end) > time
         {
             return Self { time: since(end), by: link.words(places) };
@@ -67,7 +69,8 @@ impl Bound {
 }
 
 /// The link whose flows end last, and that end.
-fn busiest(program: &Program, heads: &Heads, tails: &Tails, places: &Places) -> Option<(Time, Link)> {
+fn busiest(ordered: &Ordered<'_>, heads: &Heads, tails: &Tails) -> Option<(Time, Link)> {
+    let (program, places) = (ordered.program, ordered.places);
     let ends: [fn(&ListedFlow, &Places) -> Link; 2] = [Link::of_source, Link::of_destination];
     let mut last: Option<(Time, Link)> = None;
     for link_of in ends {
@@ -76,7 +79,7 @@ fn busiest(program: &Program, heads: &Heads, tails: &Tails, places: &Places) -> 
         for flows in (0..flows.len()).map(|number| flows.of(number)).filter(|flows| !flows.is_empty()) {
             let link = link_of(&program.flows[flows[0] as usize], places);
             let transfers =
-                flows.iter().map(|flow| tails.transfer(program, *flow, link, heads.start(*flow), places));
+                flows.iter().map(|flow| ordered.transfer(*flow, link, heads.start(*flow), tails.end(*flow)));
             let end = end_of(&mut transfers.collect::<Vec<_>>());
             if last.is_none_or(|(latest, _)| end > latest) {
                 last = Some((end, link));

@@ -3,6 +3,7 @@
 //! collective applies; -1 fits all, or keeps the number of channels.
 
 use thiserror::Error;
+use weft_units::alternatives;
 
 use crate::collective::{Algorithm, Collective};
 use crate::protocol::Protocol;
@@ -101,10 +102,7 @@ impl Known {
         let found = self.of_nccl.iter().find(|(known, _)| *known == name);
         found.map(|(_, algorithm)| *algorithm).ok_or_else(|| {
             let names: Vec<String> = self.of_nccl.iter().map(|(known, _)| format!("`{known}`")).collect();
-            match names.split_last() {
-                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-                _ => names.concat(),
-            }
+            alternatives(&names)
         })
     }
 }

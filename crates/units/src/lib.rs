@@ -19,7 +19,7 @@ pub mod words;
 
 pub use bytes::Bytes;
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
-pub use message::{plural, reason};
+pub use message::{alternatives, plural, reason};
 pub use param::{Given, Param, ParamInfo, ParamKind, ParamValue, Range};
 pub use params::Parameters;
 pub use quantity::QuantityError;

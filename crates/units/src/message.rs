@@ -1,4 +1,5 @@
-//! Parts of messages to users: a number with its noun ([`plural`]), and the reason of a failed system call ([`reason`]).
+//! Parts of messages to users: a number with its noun ([`plural`]), words to choose from ([`alternatives`]), and the reason of a
+//! failed system call ([`reason`]).
 
 use std::fmt::Display;
 use std::io;
@@ -13,6 +14,14 @@ pub fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String
         _ if word.ends_with("ch") => format!("{count} {word}es{rest}"),
         "entry" => format!("{count} entries{rest}"),
         _ => format!("{count} {word}s{rest}"),
+    }
+}
+
+/// Words to choose from: `a`, `a or b`, `a, b or c`; empty without any.
+pub fn alternatives(words: &[String]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
     }
 }
 
@@ -38,6 +47,13 @@ mod tests {
             ["leaf", "switch", "entry"].map(|noun| plural(3, noun)),
             ["3 leaves", "3 switches", "3 entries"]
         );
+    }
+
+    #[test]
+    fn the_last_alternative_follows_an_or() {
+        let words = ["a", "b", "c"].map(str::to_owned);
+        let all: Vec<String> = (0..=3).map(|count| alternatives(&words[..count])).collect();
+        assert_eq!(all, ["", "a", "a or b", "a, b or c"]);
     }
 
     #[test]

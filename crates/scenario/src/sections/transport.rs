@@ -7,7 +7,7 @@ use weft_switching::{Descriptor, Header};
 use weft_traffic::{Flow, InterfaceRule, Traffic};
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, ControllerInfo, FirstWindow, FixedTimeout, PROTOCOLS, Protocol};
-use weft_units::{Bytes, Given, ParamInfo, ParamValue, plural};
+use weft_units::{Bytes, Given, ParamInfo, ParamValue, alternatives, plural};
 
 use crate::diagnostic::Problem;
 use crate::key::{Key, Kind, key};
@@ -250,10 +250,9 @@ fn unknown(section: &Section<'_>, entry: &Entry, name: &str, all: &[(&ParamInfo,
         .map(|owner| format!("\"{}\"", owner.name()))
         .collect();
     section.problems.add(match (owners.as_slice(), nearest) {
-        ([owner], _) => problem.label(format!("not a parameter of \"{name}\"; protocol = {owner} has it")),
-        ([first @ .., last], _) => {
-            let first = first.join(", ");
-            problem.label(format!("not a parameter of \"{name}\"; protocol = {first} or {last} has it"))
+        ([_, ..], _) => {
+            let owners = alternatives(&owners);
+            problem.label(format!("not a parameter of \"{name}\"; protocol = {owners} has it"))
         }
         ([], Some(nearest)) => problem.label(format!("did you mean `{nearest}`?")),
         ([], None) => problem

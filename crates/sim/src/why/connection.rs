@@ -202,10 +202,9 @@ impl Connection {
         if journey.is_from_source && journey.is_needed {
             let [first, _] = journey.positions;
             let before = self.latest.range(..=(journey.subflow, first)).next_back();
-            let before = before.map(|(_, earlier)| *earlier).filter(|earlier| *earlier >= self.first);
-            journey.repeats = before.filter(|earlier| {
-                let earlier = &self.journeys[*earlier - self.first];
-                earlier.subflow == journey.subflow && earlier.positions[1] > first
+            journey.repeats = before.map(|(_, earlier)| *earlier).filter(|earlier| {
+                self.journey(*earlier)
+                    .is_some_and(|earlier| earlier.subflow == journey.subflow && earlier.positions[1] > first)
             });
             self.latest.insert((journey.subflow, first), number);
         }
@@ -232,7 +231,12 @@ impl Connection {
     }
 
     /// A packet by its number, unless it is forgotten.
-    pub fn journey(&mut self, number: usize) -> Option<&mut Journey> {
+    pub fn journey(&self, number: usize) -> Option<&Journey> {
+        self.journeys.get(number.checked_sub(self.first)?)
+    }
+
+    /// The same, to change it.
+    pub fn journey_mut(&mut self, number: usize) -> Option<&mut Journey> {
         self.journeys.get_mut(number.checked_sub(self.first)?)
     }
 

@@ -69,16 +69,16 @@ impl<'a> PathTimes<'a> {
         let mut steps = HashMap::new();
         let mut feeders = HashMap::new();
         let ideal = Ideal::new(fabric, &plan.transport.protocol);
+        let of_part = |flow: FlowNumber| {
+            let whole = &traffic.flows[flow as usize];
+            let bytes = traffic.parts.of(flow).map_or(whole.bytes, |series| series.size(0));
+            ideal.of_part(fabric, routes, whole, bytes)
+        };
+        let mut known = HashMap::<FlowNumber, PartTimes>::new();
+        let mut times = |flow| *known.entry(flow).or_insert_with(|| of_part(flow));
+        let start = |flow| starts.get(&flow).copied().unwrap_or(Time::ZERO);
         for &asked in flows {
-            let times = |flow: FlowNumber| {
-                let whole = &traffic.flows[flow as usize];
-                let bytes = traffic.parts.of(flow).map_or(whole.bytes, |series| series.size(0));
-                ideal.of_part(fabric, routes, whole, bytes)
-            };
-            let mut known = HashMap::<FlowNumber, PartTimes>::new();
-            let times = |flow| *known.entry(flow).or_insert_with(|| times(flow));
-            let start = |flow| starts.get(&flow).copied().unwrap_or(Time::ZERO);
-            let Some(path) = RingPath::of(&traffic.parts, asked, start, times) else { continue };
+            let Some(path) = RingPath::of(&traffic.parts, asked, start, &mut times) else { continue };
             for (number, &flow) in (0..).zip(&path.flows) {
                 let next = path.flows.get(number as usize + 1).copied();
                 steps.insert((flow, number), Step { asked, next });

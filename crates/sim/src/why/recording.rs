@@ -77,7 +77,7 @@ impl<'a> Recording<'a> {
     /// The packet's journey, if it is recorded.
     fn journey(&mut self, id: PacketId) -> Option<&mut Journey> {
         let live = self.live.get(&id)?;
-        self.connections.get_mut(&live.connection)?.journey(live.journey)
+        self.connections.get_mut(&live.connection)?.journey_mut(live.journey)
     }
 
     fn begin(&mut self, time: Time, id: PacketId, link: LinkId, seen: &Seen) {
@@ -108,10 +108,8 @@ impl<'a> Recording<'a> {
         let acknowledges = answers.then(|| connection.position(seen.subflow, true, next));
         let positions = [first, first + length];
         let is_same = |live: &Live| {
-            let parked =
-                live.journey.checked_sub(connection.first).and_then(|at| connection.journeys.get(at));
             live.connection == flow
-                && parked.is_some_and(|parked| {
+                && connection.journey(live.journey).is_some_and(|parked| {
                     (parked.is_from_source, parked.subflow, parked.positions)
                         == (is_from_source, seen.subflow, positions)
                 })
@@ -175,7 +173,7 @@ impl<'a> Recording<'a> {
         // A copy repeats nothing: its original is the same packet.
         let (is_needed, repeats) = (std::mem::take(&mut copy.is_needed), copy.repeats);
         if let Some(journey) = connection.add(copy)
-            && let Some(copy) = connection.journey(journey)
+            && let Some(copy) = connection.journey_mut(journey)
         {
             (copy.is_needed, copy.repeats) = (is_needed, repeats);
             self.live.insert(id, Live { journey, ..live });

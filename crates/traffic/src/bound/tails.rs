@@ -1,13 +1,10 @@
 //! [`Tails`]: the least times from the ends of flows to the end of a program.
 
-use weft_units::{Bytes, Duration, Time};
+use weft_units::{Duration, Time};
 
-use super::link::{Link, Transfer, end_of_each, once_each};
-use super::rings::Rings;
-use crate::connections::Reuse;
+use super::link::{Link, end_of_each, once_each};
+use super::ordered::Ordered;
 use crate::dependencies::{Node, Point};
-use crate::places::Places;
-use crate::program::{Graph, Program, place};
 
 /// The least times from the end of each flow, at its destination, to the end of the program.
 pub(super) struct Tails {
@@ -18,39 +15,28 @@ pub(super) struct Tails {
 }
 
 impl Tails {
-    /// Those of a program of which `order` has all nodes, each after those that it waits for.
-    pub(super) fn of(
-        program: &Program,
-        (graph, order): (&Graph, &[Node]),
-        rings: &Rings<'_>,
-        places: &Places,
-        reuse: Reuse,
-    ) -> Self {
+    pub(super) fn of(ordered: &Ordered<'_>) -> Self {
+        let (program, rings) = (ordered.program, ordered.rings);
         let flows = program.flows.len();
         let starts = vec![None; flows + program.steps.len()];
         let mut this = Self { starts, ends: vec![Duration::ZERO; flows] };
         let mut sent = Vec::new();
-        for &node in order.iter().rev().filter(|node| !rings.is_step(**node)) {
-            let needs = graph.from(node).iter().map(|need| &program.needs[*need as usize]);
+        for &node in ordered.order.iter().rev().filter(|node| !rings.is_step(**node)) {
+            let needs = ordered.needs(node);
             let needs = needs.filter(|need| !program.is_each(need.waiting) && !rings.is_step(need.waiting));
             // From the start of the node, and from its end.
             let mut start = program.takes(node);
             let mut end = matches!(node, Node::Flow(_)).then_some(Duration::ZERO);
             sent.clear();
             for need in needs {
-                let Some(tail) = this.starts[place(need.waiting, flows)] else { continue };
+                let Some(tail) = this.starts[ordered.place(need.waiting)] else { continue };
                 let tail = need.delay + tail;
                 match (node, need.at) {
                     (Node::Flow(flow), Point::Acknowledged) => {
-                        let flow = &program.flows[flow as usize];
-                        end = end.max(Some(places.delay(flow.dst, flow.src) + tail));
+                        end = end.max(Some(ordered.answer(flow) + tail));
                     }
-                    (Node::Flow(flow), Point::Started)
-                        if reuse == Reuse::Persistent && program.share_ends(node, need.waiting) =>
-                    {
-                        let flow = &program.flows[flow as usize];
-                        let rate = places.rate_out(flow.src, flow.dst);
-                        start = start.max(Some(rate.tx_time(Bytes(flow.bytes)) + tail));
+                    (Node::Flow(flow), Point::Started) if ordered.share_connection(node, need.waiting) => {
+                        start = start.max(Some(ordered.sends(flow) + tail));
                     }
                     (Node::Flow(_), Point::Started) => start = start.max(Some(tail)),
                     (Node::Flow(_), Point::Received) | (Node::Step(_), _) => {
@@ -61,23 +47,13 @@ impl Tails {
                     }
                 }
             }
-            // Of those that wait for it and that its host sends, the last one has waited for the bytes of the others.
-            once_each(&mut sent);
-            let mut transfers: Vec<(Link, Transfer)> = sent
-                .iter()
-                .map(|(waiting, delay)| {
-                    let link = Link::of_source(&program.flows[*waiting as usize], places);
-                    (link, this.transfer(program, *waiting, link, Time::ZERO + *delay, places))
-                })
-                .collect();
-            let shared = end_of_each(&mut transfers).saturating_since(Time::ZERO);
+            let shared = this.sent_by_one_host(&mut sent, ordered);
             let end = end.map(|end| end.max(shared));
-            this.starts[place(node, flows)] = match node {
-                Node::Flow(number) => {
-                    let (flow, end) = (&program.flows[number as usize], end.unwrap_or(Duration::ZERO));
-                    this.ends[number as usize] = end;
-                    let takes = places.rate_between(flow.src, flow.dst).tx_time(Bytes(flow.bytes));
-                    start.max(Some(takes + places.delay(flow.src, flow.dst) + end))
+            this.starts[ordered.place(node)] = match node {
+                Node::Flow(flow) => {
+                    let end = end.unwrap_or(Duration::ZERO);
+                    this.ends[flow as usize] = end;
+                    start.max(Some(ordered.takes(flow) + end))
                 }
                 Node::Step(_) => start.max(end),
             };
@@ -85,20 +61,22 @@ impl Tails {
         this
     }
 
-    /// The transfer of a flow over a link, from `start` on.
-    pub(super) fn transfer(
-        &self,
-        program: &Program,
-        number: u32,
-        link: Link,
-        start: Time,
-        places: &Places,
-    ) -> Transfer {
-        let flow = &program.flows[number as usize];
-        Transfer {
-            start,
-            takes: link.rate(places).tx_time(Bytes(flow.bytes)),
-            tail: places.delay(flow.src, flow.dst) + self.ends[number as usize],
+    /// The least time from the end of a flow to the end of the program.
+    pub(super) fn end(&self, flow: u32) -> Duration {
+        self.ends[flow as usize]
+    }
+
+    /// Of flows that a host sends after the same node, each so much later, the last one has waited for the bytes of the others: the
+    /// least time from that node to the end of the program.
+    fn sent_by_one_host(&self, sent: &mut Vec<(u32, Duration)>, ordered: &Ordered<'_>) -> Duration {
+        if sent.len() < 2 {
+            return Duration::ZERO;
         }
+        once_each(sent);
+        let transfers = sent.iter().map(|(flow, delay)| {
+            let link = Link::of_source(ordered.flow(*flow), ordered.places);
+            (link, ordered.transfer(*flow, link, Time::ZERO + *delay, self.end(*flow)))
+        });
+        end_of_each(&mut transfers.collect::<Vec<_>>()).saturating_since(Time::ZERO)
     }
 }

@@ -45,10 +45,9 @@ impl Making<'_> {
         let refuse = |why: String| refuse(format!("{of_line}{why}"));
         self.traffic.choices.extend(choice.map(|choice| (index, choice)));
         if collective.algorithm.is_by_domain() {
-            let name = collective.algorithm.word();
             let group = self.places.ranks_of_domains(&hosts);
             collective.group =
-                group.map_err(|why| refuse(format!("`{name}` needs scale-up domains: {why}")))?;
+                group.map_err(|why| refuse(format!("`{word}` needs scale-up domains: {why}")))?;
         }
         let collective = &collective;
         let planned = collective.flows(count).map_err(refuse)?;
@@ -110,7 +109,7 @@ impl Making<'_> {
             }
         }
         for round in 0..collective.rounds {
-            let (group, kind, ranks) = (index as u32, collective.algorithm.word(), hosts.len() as u32);
+            let (group, kind, ranks) = (index as u32, word, hosts.len() as u32);
             let job = Job {
                 group,
                 kind,
@@ -126,9 +125,7 @@ impl Making<'_> {
         }
         Ok(())
     }
-}
 
-impl Making<'_> {
     /// Lets no message between two ranks start before those before it in these ranges: on a connection, messages follow each other
     /// in the order of their starts, and computations at stragglers would change that.
     fn keep_order(&mut self, ranges: &[Range<u32>]) {

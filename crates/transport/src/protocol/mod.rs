@@ -2,7 +2,7 @@
 //! and a line of `protocols!`; its parameters describe everything else that depends on it ([`ProtocolConfig`]).
 
 use serde::{Serialize, Serializer};
-use weft_units::{Given, ParamInfo, ParamValue, Parameters as _};
+use weft_units::{Given, ParamInfo, ParamValue, Parameters as _, alternatives};
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, ControllerInfo};
@@ -93,9 +93,7 @@ impl Protocol {
     /// The names of the protocols for which something holds, for messages, such as `"tcp", "roce" or "uec"`.
     pub fn quoted(holds: fn(&dyn ProtocolConfig) -> bool) -> String {
         let all = Self::all().into_iter().filter(|protocol| holds(protocol.config()));
-        let mut names: Vec<String> = all.map(|protocol| format!("\"{}\"", protocol.name())).collect();
-        let last = names.pop().unwrap_or_default();
-        if names.is_empty() { last } else { format!("{} or {last}", names.join(", ")) }
+        alternatives(&all.map(|protocol| format!("\"{}\"", protocol.name())).collect::<Vec<_>>())
     }
 
     /// Its parameters with their values; of a custom congestion controller, those that are given.

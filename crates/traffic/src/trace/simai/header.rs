@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use weft_units::alternatives;
+
 use super::grid::Grid;
 use crate::dependencies::MAX_ORDERED;
 use crate::trace::error::TraceError;
@@ -75,8 +77,7 @@ pub fn read(line: &str, number: u64, scenario_ranks: u64) -> Result<Header, Trac
     let mut words = Words { words: line.split_whitespace(), line: number };
     let first = words.words.next().unwrap_or_default();
     let Some((_, kind)) = KINDS.iter().find(|(word, _)| *word == first) else {
-        let [names @ .., last] = KINDS.map(|(word, _)| format!("`{word}`"));
-        let expected = format!("{} or {last}", names.join(", "));
+        let expected = alternatives(&KINDS.map(|(word, _)| format!("`{word}`")));
         return Err(refuse(format!("the workload is `{}`; expected {expected}", short(first))));
     };
     let is_transformer = matches!(kind, Kind::Transformer | Kind::Repeating);
