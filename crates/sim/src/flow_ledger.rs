@@ -148,11 +148,8 @@ impl<'a> FlowLedger<'a> {
             News::Opened(id, tuple) => {
                 let of = if id.subflow == 0 { id } else { self.current(id) };
                 self.active.entry(of.flow).or_default().seen(of.subflow).tuple = Some(tuple);
-                if id.subflow == 0
-                    && let Some(last) = self.connections.last(id.flow)
-                    && self.current.get(&last).is_none_or(|flow| !self.is_under_way(*flow))
-                {
-                    self.current.insert(last, id.flow);
+                if id.subflow == 0 {
+                    self.line_up(id.flow);
                 }
                 self.tuples.insert(tuple, self.current(of));
             }
@@ -229,20 +226,39 @@ impl<'a> FlowLedger<'a> {
         Some(LedgerAction::Over(flow))
     }
 
+    /// A message has started: packets of its connection count for it, unless an earlier message is under way. A later message
+    /// that has started before it has sent nothing, and leaves it all observations.
+    fn line_up(&mut self, flow: FlowNumber) {
+        let Some(last) = self.connections.last(flow) else { return };
+        let current = self.current.get(&last).copied().filter(|current| self.is_under_way(*current));
+        if current.is_some_and(|current| current < flow) {
+            return;
+        }
+        let later = current.and_then(|later| self.active.get_mut(&later));
+        let seen = later.map(|later| std::mem::take(&mut later.seen)).unwrap_or_default();
+        self.advance(last, flow, seen);
+    }
+
     /// The next message that has started on the connection of one that is over has its paths and its tuples from now on, and the
     /// events that it has not recovered from.
     fn hand_over(&mut self, flow: FlowNumber) {
         let Some(last) = self.connections.last(flow) else { return };
         let next = self.connections.messages(flow).skip(1).find(|next| self.is_under_way(*next));
         let Some(next) = next.filter(|_| self.current.get(&last) == Some(&flow)) else { return };
-        self.current.insert(last, next);
         let Some(before) = self.active.get_mut(&flow) else { return };
-        let handed: Vec<Seen> = before.seen.iter_mut().map(Seen::hand_over).collect();
-        for (subflow, seen) in (0_u8..).zip(handed) {
+        let handed = before.seen.iter_mut().map(Seen::hand_over).collect();
+        self.advance(last, next, handed);
+    }
+
+    /// Packets of the connection with this `last` message count for message `flow` from now on, whose subflows begin with what was
+    /// `seen`.
+    fn advance(&mut self, last: FlowNumber, flow: FlowNumber, seen: Vec<Seen>) {
+        self.current.insert(last, flow);
+        for (subflow, seen) in (0_u8..).zip(seen) {
             if let Some(tuple) = seen.tuple {
-                self.tuples.insert(tuple, SubflowId { flow: next, subflow });
+                self.tuples.insert(tuple, SubflowId { flow, subflow });
             }
-            *self.active.entry(next).or_default().seen(subflow) = seen;
+            *self.active.entry(flow).or_default().seen(subflow) = seen;
         }
     }
 

@@ -6,7 +6,7 @@ use weft_sim::columns::FlowRecord;
 use weft_sim::sample::{Metric, Sample};
 use weft_units::Duration;
 
-use super::{leaf_spine, run, run_with_threads};
+use super::{leaf_spine, planned, run, run_with_threads};
 
 /// Hosts, with windows as large as the data.
 const TCP: &str = "profile = \"linux\"\ninitial_window = 400";
@@ -223,6 +223,39 @@ fn messages_that_wait_behind_others_have_the_path_of_their_connection() {
     let (report, kept) = run(&plan, 1);
     assert_eq!(report.flows_finished, 8);
     assert!(kept.flows.iter().all(|message| !message.path.is_empty()), "{:?}", kept.flows);
+}
+
+/// Relays pass messages on in the order in which these arrive, which is not that of their connections.
+#[test]
+fn messages_that_start_before_earlier_ones_of_their_connection_leave_them_paths_and_losses() {
+    for transport in [TCP, ROCE, UEC] {
+        let text = format!(
+            "[fabric]\nkind = \"rail-optimised\"\npods = 2\nservers_per_pod = 2\ngpus = 4\nspines = 2\nrate = \"10 Gbps\"\n\
+             delay = \"1 us\"\nqueue = \"8 kB\"\n[traffic]\ncollective = \"all-to-all\"\nbytes = \"4 MB\"\nrelay = \"pxn\"\n\
+             connections = \"persistent\"\nrepeats = 3\n[scheme]\nname = \"ecmp\"\n[transport]\n{transport}\n\
+             [run]\nduration = \"10 ms\"\nlimit = \"10 s\"\n"
+        );
+        let plan = planned(&text, "");
+        let (report, kept) = run_with_threads(&plan);
+        assert_eq!(report.flows_finished, kept.flows.len() as u64, "{transport}");
+        let (fabric, mut early) = (&plan.fabric, 0);
+        for messages in by_connection(&kept.flows).values() {
+            early += messages.windows(2).filter(|pair| pair[1].flow.start < pair[0].flow.start).count();
+            for message in messages {
+                let ends = [message.path.first(), message.path.last()].map(|link| *link.unwrap());
+                let (from, to) = (fabric.link(ends[0]).from, fabric.link(ends[1]).to);
+                let hosts = [message.flow.src, message.flow.dst].map(|host| fabric.host_node(host));
+                assert_eq!([from, to], hosts, "{transport}: {message:?}");
+            }
+        }
+        assert!(early > 10, "{transport}: {early} start before an earlier one");
+        // RoCE goes back to a lost packet after it has sent the next message, too.
+        let are_alike = |one: &FlowRecord| (one.drops > 0) == (one.retransmissions > 0);
+        assert!(transport != TCP || kept.flows.iter().all(are_alike), "{:?}", kept.flows);
+        let known: u64 = kept.flows.iter().map(|message| message.drops).sum();
+        let all: u64 = report.counters.packets_dropped.iter().sum();
+        assert!(known > all / 2, "{transport}: {known} of {all}, with acknowledgements");
+    }
 }
 
 /// With random delays and slow ranks, messages of later rounds stay behind those of earlier ones on their connections.
