@@ -139,6 +139,12 @@ impl Fabric {
         links.into_iter().find(|&link| self.node(self.link(link).to).is_scale_up())
     }
 
+    /// The links on which a host sends into the network: all but that into its scale-up domain, in order.
+    pub fn network_links(&self, host: HostId) -> impl Iterator<Item = LinkId> + '_ {
+        let links = self.ports(self.host_node(host)).iter().copied();
+        links.filter(|&link| !self.node(self.link(link).to).is_scale_up())
+    }
+
     /// The switch of a host's scale-up domain, if it belongs to one.
     pub fn scale_up_switch(&self, host: HostId) -> Option<NodeId> {
         self.scale_up_link(host).map(|link| self.link(link).to)

@@ -25,8 +25,7 @@ impl Interfaces {
     pub fn of(fabric: &Fabric) -> Self {
         let (mut first, mut links, mut owners) = (vec![0], Vec::new(), Vec::new());
         for host in (0..fabric.host_count() as u32).map(HostId) {
-            let all = fabric.ports(fabric.host_node(host)).iter().copied();
-            links.extend(all.filter(|&link| !fabric.node(fabric.link(link).to).is_scale_up()));
+            links.extend(fabric.network_links(host));
             owners.resize(links.len(), host);
             first.push(links.len() as u32);
         }

@@ -4,7 +4,7 @@ use weft_fabric::{Fabric, Interfaces, Limit, Link};
 use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
-use weft_traffic::{EPHEMERAL, Flow, InterfaceRule, Traffic};
+use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, Mptcp, Protocol};
 use weft_units::{NodeId, Time, plural};
 
@@ -51,7 +51,6 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(telemetry::short(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
-    warnings.extend(fixed_links(fabric, events, settings));
     warnings.extend(keys::without_scale_up(fabric, settings));
     warnings.extend(of_settings(settings));
     warnings
@@ -117,38 +116,11 @@ fn without_tcp(scheme: &Descriptor, protocol: &Protocol) -> Option<String> {
 
 /// Warns if a subflow for each pair of addresses means a single subflow.
 fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
-    let single = |host: &NodeId| fabric.ports(*host).len() < 2;
-    (transport.mptcp == Mptcp::Fullmesh && fabric.hosts().iter().all(single)).then(|| {
+    let is_mesh = transport.mptcp == Mptcp::Fullmesh;
+    (is_mesh && !Interfaces::of(fabric).are_several()).then(|| {
         "transport.mptcp = \"fullmesh\" opens one subflow only: it needs several links per host, and every host has one; \
          set it to \"ndiffports\", or give hosts several links"
             .to_owned()
-    })
-}
-
-/// Warns of subflows that stay on their links where links of hosts fail.
-fn fixed_links(fabric: &Fabric, events: &[Event], settings: &Settings) -> Option<String> {
-    let is_mesh = settings.transport.protocol.tcp().is_some_and(|tcp| tcp.mptcp == Mptcp::Fullmesh);
-    let has_rule = settings.transport.interfaces != InterfaceRule::Hash;
-    if !is_mesh || has_rule || !Interfaces::of(fabric).are_several() {
-        return None;
-    }
-    let mut state = LinkStates::of(fabric);
-    let of_hosts = || fabric.hosts().iter().flat_map(|host| fabric.ports(*host));
-    let fails = |state: &LinkStates<'_>| of_hosts().any(|link| !state.is_up(*link));
-    let can_fail = fails(&state)
-        || events.iter().any(|event| {
-            state.apply(&event.change);
-            fails(&state)
-        });
-    let instead = match (settings.descriptor.knows_interfaces)(&settings.scheme) {
-        true => "set transport.interfaces = \"rail\"",
-        false => "set transport.mptcp = \"ndiffports\"",
-    };
-    can_fail.then(|| {
-        format!(
-            "transport.mptcp = \"fullmesh\" opens a subflow for each pair of links, the first one on the first links of both \
-             hosts, and none moves when its link fails: {instead}"
-        )
     })
 }
 

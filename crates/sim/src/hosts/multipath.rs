@@ -49,22 +49,17 @@ impl Multipath {
         self.config.plain().mptcp == Mptcp::Fullmesh
     }
 
-    /// The links of a subflow, if hosts use several and no rule chooses among their interfaces.
-    fn links(&self, net: &Network<'_>, source: u8, destination: u8) -> Option<[u8; 2]> {
-        (self.is_mesh() && net.interfaces.is_none()).then_some([source, destination])
-    }
-
-    /// The addresses of the subflows of a full mesh. If a rule chooses interfaces, they follow from the number of the subflow;
-    /// without any, there is one subflow.
-    fn addresses(flow: &Flow, cx: &Ctx<'_, '_>) -> Addresses {
+    /// The addresses of the subflows of a full mesh: links, or if a rule chooses interfaces, pairs of these, which follow from the
+    /// number of the subflow. Without any, there is one subflow.
+    fn addresses(&self, flow: &Flow, cx: &Ctx<'_, '_>) -> Addresses {
         let most = |count: usize| count.min(MAX_SUBFLOWS) as u8;
-        let Some(all) = &cx.net.interfaces else {
-            let links = |host| most(cx.net.fabric.ports(cx.net.fabric.host_node(host)).len());
-            return Addresses { local: links(flow.src), remote: links(flow.dst) };
-        };
-        let first = cx.world.first_interfaces(flow);
-        let pairs = first.map_or(1, |first| all.mesh(flow.src, flow.dst, first).take(MAX_SUBFLOWS).count());
-        Addresses { local: 1, remote: most(pairs) }
+        if self.uses_links(flow, cx.net) {
+            let [local, remote] = cx.nics.all_links(cx.net.fabric, flow).map(|links| most(links.len()));
+            return Addresses { local, remote };
+        }
+        let (first, all) = (cx.world.first_interfaces(flow), cx.net.interfaces.as_ref());
+        let mesh = first.zip(all).map(|(first, all)| all.mesh(flow.src, flow.dst, first));
+        Addresses { local: 1, remote: mesh.map_or(1, |mesh| most(mesh.take(MAX_SUBFLOWS).count())) }
     }
 
     /// A source port for subflow `number` of `flow` that no other connection between the hosts uses, if any is free.
@@ -93,8 +88,8 @@ impl Protocol for Multipath {
         template(flow, side)
     }
 
-    fn first_links(&self, net: &Network<'_>) -> Option<[u8; 2]> {
-        self.links(net, 0, 0)
+    fn uses_links(&self, flow: &Flow, net: &Network<'_>) -> bool {
+        self.is_mesh() && net.interfaces.is_none() && !net.fabric.share_scale_up(flow.src, flow.dst)
     }
 
     fn interfaces(&self, all: &Interfaces, flow: &Flow, first: [u8; 2], name: u8) -> [u8; 2] {
@@ -110,7 +105,7 @@ impl Protocol for Multipath {
         if owner.side == 1 {
             return (Connection::listen(&self.config, drawn(flow, 2), sequence), Vec::new());
         }
-        let addresses = Self::addresses(flow, cx);
+        let addresses = self.addresses(flow, cx);
         let mut client = Connection::connect(&self.config, cx.net.now, drawn(flow, 1), sequence, addresses);
         client.write(bytes);
         if !is_shared {
@@ -215,7 +210,7 @@ impl Transmission for Multipath {
         let Some(number) = end.machine.accept(&shell.protocol.config, address, random) else {
             return usize::MAX >> 1;
         };
-        let links = shell.protocol.links(cx.net, 0, address);
+        let links = shell.protocol.uses_links(flow, cx.net).then_some([0, address]);
         let subflow = shell.subflow(name, &Flow { sport: header.sport, ..*flow }, 1, links, cx);
         if let Some(end) = shell.ends.at(place) {
             match end.subflows.get_mut(number) {
@@ -281,7 +276,13 @@ impl Shell<Multipath> {
         let Some(NewSubflow { subflow: number, local, remote }) = opened else { return false };
         // If all ports are taken, two subflows share one, and switches cannot distinguish them.
         let sport = self.protocol.port(flow, number).unwrap_or(flow.sport);
-        let (name, links) = (number as u8, self.protocol.links(cx.net, local, remote));
+        let name = number as u8;
+        let links = self.protocol.uses_links(flow, cx.net).then(|| {
+            // Fewer may work than when the first subflow was opened.
+            let [own, others] = cx.nics.all_links(cx.net.fabric, flow);
+            let of = |links: &[u8], number: u8| links[usize::from(number) % links.len()];
+            [of(&own, local), of(&others, remote)]
+        });
         let subflow = self.subflow(name, &Flow { sport, ..*flow }, 0, links, cx);
         if let Some(end) = self.ends.at(place) {
             end.subflows.push(subflow);

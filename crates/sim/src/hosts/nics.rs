@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_fabric::{Fabric, Interfaces};
 use weft_switching::{Forwarding, Header, Mac, flow_hash, mix64, pick};
 use weft_traffic::Flow;
-use weft_units::PortId;
+use weft_units::{HostId, PortId};
 
 use super::chosen::OpenFlows;
 use super::subflow::Addresses;
@@ -43,6 +43,28 @@ impl Nics {
             (Addresses::Links(both), _) => net.link_at(node, PortId(both[side].into())),
             _ => self.by_hash(net, flow, side),
         }
+    }
+
+    /// The links, by number, between which a full mesh of subflows without preferred interfaces runs, at source and destination:
+    /// those of [`Self::links`].
+    pub fn all_links(&self, fabric: &Fabric, flow: &Flow) -> [Vec<u8>; 2] {
+        [self.links(fabric, flow.src, flow.dst), self.links(fabric, flow.dst, flow.src)]
+    }
+
+    /// The links, by number, on which a host sends into the network and reaches another host; all of them if none does.
+    fn links(&self, fabric: &Fabric, from: HostId, to: HostId) -> Vec<u8> {
+        let state = self.0.links(fabric.host_node(from));
+        let (sink, routes) = (fabric.host_node(to), self.0.routes());
+        let reaches = |port: usize| {
+            let link = &state[port];
+            link.up && (link.to == sink || !routes.next_hops(link.to, to).is_empty())
+        };
+        let ports = || fabric.network_links(from).map(|link| fabric.link(link).from_port.index());
+        let mut found: Vec<usize> = ports().filter(|port| reaches(*port)).collect();
+        if found.is_empty() {
+            found.extend(ports());
+        }
+        found.into_iter().filter_map(|port| u8::try_from(port).ok()).collect()
     }
 
     /// Each host picks one of its links on a shortest path by the flow's hash, as in link aggregation (IEEE 802.1AX, 6.2.4).

@@ -49,7 +49,11 @@ impl<P: Transmission> Shell<P> {
         let is_shared = world.connections.last(number).is_some();
         let first = if is_shared { world.connections.first(number) } else { number };
         let is_within = world.framings.is_within(flow);
-        let subflow = self.subflow(0, flow, side, self.protocol.first_links(cx.net), cx);
+        let links = self.protocol.uses_links(flow, cx.net).then(|| {
+            let all = cx.nics.all_links(cx.net.fabric, flow);
+            all.map(|links| links.first().copied().unwrap_or_default())
+        });
+        let subflow = self.subflow(0, flow, side, links, cx);
         let to = subflow.template.destination().unwrap_or(flow.dst);
         let opening = Opening { owner, flow, first, bytes, is_shared, is_within, nic: subflow.nic, to };
         let (machine, state) = self.protocol.open(&opening, cx);

@@ -141,9 +141,9 @@ pub trait Protocol: Send + Sized {
         Header { kind: Kind::Other, ..template(flow, side) }
     }
 
-    /// The numbers of the links of the first subflow at its source and its destination, if hosts use several.
-    fn first_links(&self, _net: &Network<'_>) -> Option<[u8; 2]> {
-        None
+    /// Whether each subflow of a flow is between links of its own at both ends, by their numbers.
+    fn uses_links(&self, _flow: &Flow, _net: &Network<'_>) -> bool {
+        false
     }
 
     /// The interfaces of subflow `name` of a flow that has the interfaces `first` by the rule.

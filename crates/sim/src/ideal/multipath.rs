@@ -8,7 +8,7 @@ use weft_fabric::{EqualCost, Fabric, measure};
 use weft_traffic::Flow;
 use weft_transport::mptcp::{Addresses, MAX_SUBFLOWS};
 use weft_transport::{Config, Framing, Mptcp};
-use weft_units::{Bytes, Duration, HostId, LinkId, NodeId};
+use weft_units::{Bytes, Duration, LinkId, NodeId};
 
 use super::segments::{Segments, tx, wire};
 
@@ -67,28 +67,37 @@ impl Multipath<'_> {
 
     /// The links on which the source and the destination may send.
     fn links_in_use(&self, routes: &EqualCost, flow: &Flow) -> [Vec<LinkId>; 2] {
-        let ports = |host: HostId| self.fabric.ports(self.fabric.host_node(host));
-        let [own, others] =
-            [flow.src, flow.dst].map(|host| ports(host).len().min(usize::from(u8::MAX)) as u8);
-        let most = |count: u8| count.min(MAX_SUBFLOWS as u8);
-        let addresses = match self.has_rule {
-            true => Addresses { local: most(own), remote: most(others) },
-            false => Addresses { local: own, remote: others }.in_use(),
-        };
-        let is_fullmesh = self.config.mptcp == Mptcp::Fullmesh;
-        [(flow.src, flow.dst, addresses.local), (flow.dst, flow.src, addresses.remote)].map(
-            |(host, to, count)| {
+        let ways = [(flow.src, flow.dst), (flow.dst, flow.src)];
+        let is_within = self.fabric.share_scale_up(flow.src, flow.dst);
+        if self.config.mptcp != Mptcp::Fullmesh || is_within && !self.has_rule {
+            // Each subflow draws one of the links on a shortest path.
+            return ways.map(|(host, to)| {
                 let node = self.fabric.host_node(host);
-                let links: Vec<LinkId> = if is_fullmesh {
-                    ports(host).iter().copied().take(count.into()).collect()
-                } else {
-                    // Each subflow draws one of the links on a shortest path.
-                    let next = routes.next_hops(node, to).iter();
-                    next.filter_map(|port| self.fabric.link_at(node, *port)).collect()
-                };
-                links.into_iter().filter(|id| self.is_up(*id)).collect()
-            },
-        )
+                let next = routes.next_hops(node, to).iter();
+                let links = next.filter_map(|port| self.fabric.link_at(node, *port));
+                links.filter(|id| self.is_up(*id)).collect()
+            });
+        }
+        if self.has_rule {
+            // Within a scale-up domain, listed flows use interfaces, and others the link of the domain.
+            return ways.map(|(host, _)| {
+                let links = self.fabric.ports(self.fabric.host_node(host)).iter().copied();
+                let of_kind =
+                    links.filter(|id| is_within || !self.fabric.node(self.fabric.link(*id).to).is_scale_up());
+                of_kind.take(MAX_SUBFLOWS).filter(|id| self.is_up(*id)).collect()
+            });
+        }
+        let mut links = ways.map(|(host, to)| {
+            let reaches =
+                |node: NodeId| node == self.fabric.host_node(to) || !routes.next_hops(node, to).is_empty();
+            let works = |id: &LinkId| self.is_up(*id) && reaches(self.fabric.link(*id).to);
+            self.fabric.network_links(host).filter(works).collect::<Vec<_>>()
+        });
+        let most = |links: &[LinkId]| links.len().min(MAX_SUBFLOWS) as u8;
+        let used = Addresses { local: most(&links[0]), remote: most(&links[1]) }.in_use();
+        links[0].truncate(used.local.into());
+        links[1].truncate(used.remote.into());
+        links
     }
 
     /// The least times of a packet to `sink` and the switches over these first links.

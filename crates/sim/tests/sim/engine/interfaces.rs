@@ -264,16 +264,40 @@ fn a_full_mesh_fills_all_interfaces_by_each_rule() {
 
 #[test]
 fn subflows_of_an_interface_that_fails_use_the_others() {
-    for rule in ["rail", "least-loaded"] {
-        for failed in ["h1-l1", "h2-l3"] {
+    for rule in ["hash", "rail", "least-loaded"] {
+        // The first subflow would be on the first links.
+        for (failed, idle) in [
+            ("h1-l0", ["h1-l0", "l0-h1"]),
+            ("h1-l1", ["h1-l1", "l1-h1"]),
+            ("h2-l2", ["l2-h2", "h2-l2"]),
+            ("h2-l3", ["l3-h2", "h2-l3"]),
+        ] {
             let fabric = format!("{DUAL_TOR}failed = [\"{failed}\"]");
             let ran = meshed(&fabric, rule, "h2", "");
             let (time, expected) = (ran.seconds()[0], 1.6 * 1538.0 / 1420.0);
             assert!((time / expected - 1.0).abs() < 0.01, "{rule} {failed}: {time}, expected {expected}");
-            let idle = if failed == "h1-l1" { ["h1-l1", "l1-h1"] } else { ["l3-h2", "h2-l3"] };
             assert_eq!(ran.bytes(idle), [0; 2], "{rule} {failed}");
         }
     }
+}
+
+/// Links into a scale-up domain are no links of a full mesh, and hosts of one domain have one subflow in it.
+#[test]
+fn a_full_mesh_of_links_leaves_scale_up_domains_to_flows_inside_them() {
+    let of = |failed: &str, dst: &str| {
+        let ran = meshed(&format!("{RACKS}failed = [{failed}]"), "hash", dst, "");
+        (ran.outcome.flows[0].subflows, ran.seconds()[0], ran.bytes(["h1-n0", "n0-h0", "h1-l2", "h1-l3"]))
+    };
+    let (subflows, time, bytes) = of("", "h5");
+    let network = 1.6 * 1538.0 / 1420.0;
+    assert!(subflows == 4 && (time / (network / 2.0) - 1.0).abs() < 0.02, "{subflows} in {time}");
+    assert!(bytes[..2] == [0; 2] && bytes[2..].iter().all(|bytes| *bytes > 105_000_000), "{bytes:?}");
+    let (subflows, time, bytes) = of("\"h1-l2\"", "h5");
+    assert!(subflows == 2 && (time / network - 1.0).abs() < 0.02, "{subflows} in {time}");
+    assert_eq!(bytes[..3], [0; 3]);
+    let (subflows, _, bytes) = of("", "h0");
+    assert!(subflows == 1 && bytes[0] > 200_000_000 && bytes[1] > 200_000_000, "{subflows} {bytes:?}");
+    assert_eq!(bytes[2..], [0; 2]);
 }
 
 #[test]
