@@ -27,7 +27,7 @@ LEAST_SHARE = 0.0005
 """Share of a job's time below which queueing is not followed: it would be rounded to 0.0 %."""
 _WAYS = ("flow", "queueing_ps", "src", "dst", "path")
 """The first columns of `waits`."""
-_MOST_PACKETS = 900_000
+MOST_PACKETS = 900_000
 """Data packets of a message that is followed. The messages of a path follow each other: memory has one at a time."""
 
 
@@ -191,7 +191,7 @@ def _followed(queued: pl.DataFrame, completion_ps: int) -> list[int]:
     Of these, flows with too many packets are left out, unless they are in parts, of which one is followed at a time.
     """
     rest = pl.col("queueing_ps").cum_sum(reverse=True) >= LEAST_SHARE * completion_ps
-    fits = (pl.col("packets") <= _MOST_PACKETS) | pl.col("is_in_parts")
+    fits = (pl.col("packets") <= MOST_PACKETS) | pl.col("is_in_parts")
     return queued.filter(rest & fits).head(MOST_FLOWS)["flow"].to_list()
 
 

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 from weft import Results, Scenario, _weft, critical_path, markup, paths, report
+from weft.cli import critical_path as shown_critical_path
+from weft.communication import Communication
 from weft.critical_path import most_loaded, waits
 from weft.explanation import explain
 from weft.labels import plural
@@ -282,6 +284,7 @@ def test_messages_that_are_not_followed_are_named_with_the_most_used_link(weft, 
     shown = " ".join(weft("why", results.path, "--critical-path", "--job", 0).output.split())
     assert f"not followed; most used: {rest[0]['most_used']}" in shown and "not explained" in shown
     assert f"Not followed: {plural(len(rest), 'message')}, with " in shown
+    assert f"more than {critical_path.MOST_PACKETS:,} packets is not followed" in shown
 
 
 def test_messages_of_too_many_packets_or_too_little_queueing_are_not_followed(monkeypatch):
@@ -297,6 +300,20 @@ def test_messages_of_too_many_packets_or_too_little_queueing_are_not_followed(mo
     assert critical_path._followed(queued, 100_000_000) == []
     monkeypatch.setattr(critical_path, "MOST_FLOWS", 1)
     assert critical_path._followed(queued, 10_000) == [1]
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ({}, "no link"),
+        ({"a->b": 0.0004}, "no link"),
+        ({"a->b": 0.06, "b->c": 0.03, "c->d": 0.01}, "a->b 60.0 ms, 60.0 %; b->c 30.0 ms, 30.0 %"),
+        ({f"a{n}->b": 0.0009 for n in range(100)}, "100 links, each below 1 %: 90.0 ms, 90.0 %"),
+    ],
+)
+def test_a_message_that_queues_at_many_links_says_how_many_share_its_queueing(links, expected):
+    message = Communication(0, "a", "d", 0.1, links, None, is_followed=True)
+    assert shown_critical_path._places(message) == expected
 
 
 def test_a_ring_in_parts_blames_the_links_of_the_ranks_before(weft, tmp_path):

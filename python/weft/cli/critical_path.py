@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import quantity
+from ..critical_path import MOST_FLOWS, MOST_PACKETS
 from ..labels import plural, visible
 from . import shell
 from .columns import in_parts
@@ -111,7 +112,13 @@ def _places(message: Communication) -> str:
         for link, seconds in list(message.links.items())[:2]
         if seconds >= _LEAST * message.seconds
     ]
-    return "; ".join(texts) or "no link"
+    if texts:
+        return "; ".join(texts)
+    total = sum(message.links.values())
+    if total < _LEAST * message.seconds:
+        return "no link"
+    share = quantity.percent(total / message.seconds)
+    return f"{len(message.links)} links, each below 1 %: {quantity.seconds(total)}, {share}"
 
 
 def _table(head: str, shown: Sequence[CriticalPath]) -> Table:
@@ -146,5 +153,6 @@ def _sentence(one: CriticalPath) -> str:
     if not one.is_explained:
         rest = plural(one.queued - one.explained, "message")
         text += f" Not followed: {rest}, with {quantity.seconds(one.unexplained)} of queueing."
-        text += " A message of more than 900,000 packets is not followed, and of a path at most 4,096 messages are."
+        text += f" A message of more than {MOST_PACKETS:,} packets is not followed, and of a path at most"
+        text += f" {MOST_FLOWS:,} messages are."
     return text
