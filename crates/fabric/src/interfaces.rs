@@ -51,7 +51,7 @@ impl Interfaces {
     }
 
     /// The number of an interface among those of all hosts.
-    fn index(&self, host: HostId, number: u32) -> usize {
+    pub fn index(&self, host: HostId, number: u32) -> usize {
         (self.first[host.index()] + number) as usize
     }
 
@@ -92,9 +92,23 @@ impl Interfaces {
             let own = (u32::from(first[0]) + number) % sources;
             [own, (u32::from(first[1]) + number + number / turn) % destinations]
         });
-        let network = |host, number| self.networks[self.index(host, number)];
-        let joined = pairs.filter(move |[own, other]| network(src, *own) == network(dst, *other));
+        let joined = pairs.filter(move |both| self.are_joined(src, dst, *both));
         joined.map(|both| both.map(|number| number as u8))
+    }
+
+    /// Whether the interfaces of two hosts with these numbers are in the same network.
+    pub fn are_joined(&self, src: HostId, dst: HostId, [own, other]: [u32; 2]) -> bool {
+        self.networks[self.index(src, own)] == self.networks[self.index(dst, other)]
+    }
+
+    /// How many interfaces all hosts have together.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether no host has an interface.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
     }
 
     /// The host with an address, its own or that of an interface; `None` if there is none.

@@ -3,6 +3,7 @@
 use weft_fabric::{EqualCost, Fabric};
 use weft_switching::stream;
 use weft_traffic::{Flow, Places, generate};
+use weft_transport::Mptcp;
 
 use crate::diagnostic::{Problem, Problems};
 use crate::plan::Plan;
@@ -45,7 +46,9 @@ pub(crate) fn plan(
     let events = events.into_iter().collect::<Option<Vec<_>>>()?;
     let mut events = [failures, events].concat().concat();
     events.sort_by_key(|event| event.at);
-    let places = Places::of(&fabric);
+    let is_multipath = settings.transport.protocol.tcp().is_some_and(|tcp| tcp.mptcp != Mptcp::Off);
+    let rule = settings.transport.interfaces;
+    let places = Places::of(&fabric).with_rule(&fabric, rule, is_multipath || !events.is_empty());
     let mut rng = stream(point.seed, "traffic", 0);
     let duration = settings.run.duration;
     let mut traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
@@ -66,7 +69,6 @@ pub(crate) fn plan(
         problems.add(problem);
         return None;
     }
-    let rule = settings.transport.interfaces;
     let at = settings.transport_at.key(interfaces::RULE.name);
     if let Some(problem) = interfaces::settle(rule, &mut traffic.flows, &fabric, at, span) {
         problems.add(problem);

@@ -34,8 +34,9 @@ impl Bound {
     /// The bound of `program`, with hosts that send and receive at the rates of their links and nothing else in the network: the
     /// longest chain of flows that wait for each other, or a link that takes longer for messages than lie between the first of
     /// their starts and the end. Each link counts by its own rate: flows within a scale-up domain use its links, the others those
-    /// into the network, all of which count together. Flows of a chain take the time for their bytes at the slower of the two
-    /// hosts' rates, and the delay of the two hosts' links; a node that waits for several over the same link waits for all their
+    /// into the network: all of them together, or if it is known which interface each flow has, each interface for itself. Flows of
+    /// a chain take the time for their bytes at the slower of the two hosts' rates, by one interface unless a flow may use several
+    /// ([`Places::with_rule`]), and the delay of the two hosts' links; a node that waits for several over the same link waits for all their
     /// bytes. With `Reuse::Persistent`, messages of one host to another that start in order follow each other. A step of
     /// [`StepKind::Each`](crate::StepKind::Each) does not make a chain longer, nor does waiting for a processor; its steps do. The
     /// program must have no circles.
@@ -75,7 +76,7 @@ fn busiest(ordered: &Ordered<'_>, heads: &Heads, tails: &Tails) -> Option<(Time,
     let mut last: Option<(Time, Link)> = None;
     for link_of in ends {
         let links = program.flows.iter().map(|flow| link_of(flow, places));
-        let flows = Buckets::new(Link::count(places), links.map(|link| Some(link.number())));
+        let flows = Buckets::new(Link::count(places), links.map(|link| Some(link.number(places))));
         for flows in (0..flows.len()).map(|number| flows.of(number)).filter(|flows| !flows.is_empty()) {
             let link = link_of(&program.flows[flows[0] as usize], places);
             let transfers =
@@ -270,6 +271,55 @@ mod tests {
         let mut program = Program::default();
         program.flow(0, 1, 1_000);
         assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(8 + 10));
+    }
+
+    #[test]
+    fn a_flow_has_the_rate_of_one_interface_unless_it_may_use_several() {
+        use crate::lane::{InterfaceRule, Lane};
+        let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
+        let mut fabric = FabricBuilder::new("two networks");
+        let switches = [0, 1].map(|at| fabric.add_switch(format!("s{at}"), 1, None).unwrap());
+        for (at, rates) in [[1, 4], [1, 2]].into_iter().enumerate() {
+            let host = fabric.add_host(format!("h{at}"), 0, None).unwrap();
+            for ((switch, gbps), us) in switches.into_iter().zip(rates).zip([5, 1]) {
+                fabric.connect(host, switch, &link(gbps, us)).unwrap();
+            }
+        }
+        let whole = fabric.build().unwrap();
+        let bound = |fabric, rule, is_several, lanes: &[Lane]| {
+            let places = Places::of(fabric).with_rule(fabric, rule, is_several);
+            let mut program = Program { ranks: 2, ..Program::default() };
+            for (at, lane) in lanes.iter().enumerate() {
+                program.flow(0, 1, 1_000_000);
+                program.flows[at].lane = *lane;
+            }
+            Bound::of(&program, &places, Reuse::PerMessage)
+        };
+        let time = |rule, is_several, lane| bound(&whole, rule, is_several, &[lane]).time;
+        let [any, channel] = [Lane::Any, Lane::Channel(1)];
+        // h0 sends at 4 Gbps, or at 5 on both; h1 receives at 2 Gbps, or at 3.
+        let at_3_gbps = Rate::from_gbps(3).tx_time(weft_units::Bytes(1_000_000)) + US(2);
+        assert_eq!(time(InterfaceRule::Hash, false, any), at_3_gbps, "packets go to the host");
+        assert_eq!(time(InterfaceRule::LeastLoaded, false, any), US(4_000 + 2));
+        assert_eq!(time(InterfaceRule::Rail, true, channel), at_3_gbps, "Multipath TCP");
+        assert_eq!(time(InterfaceRule::Rail, false, any), US(8_000 + 10), "interface 0, as the source");
+        assert_eq!(time(InterfaceRule::Rail, false, channel), US(4_000 + 2));
+        assert_eq!(time(InterfaceRule::Listed, false, Lane::Interfaces([0, 0])), US(8_000 + 10));
+        assert_eq!(
+            time(InterfaceRule::Listed, false, Lane::Interfaces([0, 1])),
+            US(4_000 + 2),
+            "unconnected"
+        );
+        let both = [Lane::Channel(0), Lane::Channel(1), Lane::Channel(1), Lane::Channel(1)];
+        let receives = Bound { time: US(12_000 + 2), by: "h1 receives on interface 1".into() };
+        assert_eq!(bound(&whole, InterfaceRule::Rail, false, &both), receives);
+        let of_one = bound(&whole, InterfaceRule::Rail, false, &[Lane::Channel(0); 2]);
+        assert_eq!(of_one.by, "h0 sends on interface 0");
+        // A failure moves flows to other interfaces.
+        let mut failed = whole.edit();
+        failed.fail("h0", "s0").unwrap();
+        let failed = failed.build().unwrap();
+        assert_eq!(bound(&failed, InterfaceRule::Rail, false, &[any]).time, US(4_000 + 2));
     }
 
     /// Rings in parts and step by step have the same bounds, also one after the other and with computations.

@@ -1,6 +1,6 @@
 //! [`Lane`]: the interfaces of a flow at hosts that have several, and [`InterfaceRule`], by which flows choose them.
 
-use weft_units::words;
+use weft_units::{HostId, words};
 
 words! {
     /// How a flow chooses its interfaces at hosts that have several into the network.
@@ -31,9 +31,15 @@ pub enum Lane {
 }
 
 impl Lane {
-    /// This one, or the other if this one prefers none.
+    /// This one, or the other if this one names no interfaces and the other prefers some.
     pub fn or(self, other: Self) -> Self {
-        if self == Self::Any { other } else { self }
+        if self.interfaces().is_some() || other == Self::Any { self } else { other }
+    }
+
+    /// The numbers of the interfaces of a flow from `src` by the rule `rail`, at hosts with so many.
+    pub fn on_rails(self, src: HostId, counts: [u32; 2]) -> [u8; 2] {
+        let number = if let Self::Channel(channel) = self { channel.into() } else { src.0 };
+        counts.map(|count| (number % count.max(1)) as u8)
     }
 
     /// The numbers of the preferred interfaces.

@@ -2,6 +2,7 @@
 //! capacities of host links and rack uplinks.
 
 mod domains;
+mod interfaces;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,6 +10,9 @@ use weft_fabric::{Fabric, Link};
 use weft_units::{Duration, HostId, NodeId, Rate};
 
 use self::domains::{Domains, Ways};
+use self::interfaces::{Interfaces, way};
+use crate::lane::InterfaceRule;
+use crate::listed::ListedFlow;
 
 /// The hosts attached to one switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +44,8 @@ pub struct Places {
     starts: Vec<u32>,
     ids: HashMap<String, HostId>,
     domains: Domains,
+    /// The interfaces of hosts and their use by flows, if these are known.
+    interfaces: Option<Interfaces>,
 }
 
 impl Places {
@@ -83,20 +89,12 @@ impl Places {
                 uplinks_up: sum(&mut up().filter(|link| link.up)),
             }
         });
-        let ways = fabric.hosts().iter().map(|&node| {
-            let incoming = || {
-                let all = fabric.ports(node).iter().filter(|id| is_outside(&fabric.link(**id)));
-                all.map(|id| fabric.link(id.reverse()))
-            };
-            // Both hosts of a cable between hosts count half of it.
-            let delay = |link: &Link| {
-                let is_between_hosts = [link.from, link.to].iter().all(|node| fabric.node(*node).is_host());
-                if is_between_hosts { link.delay / 2 } else { link.delay }
-            };
+        let ways = (0..fabric.host_count() as u32).map(|host| {
+            let all: Vec<Ways> = fabric.network_links(HostId(host)).map(|link| way(fabric, link).1).collect();
             Ways {
-                rate_in: sum(&mut incoming()),
-                delay_out: outgoing(node).map(delay).min().unwrap_or(Duration::ZERO),
-                delay_in: incoming().map(delay).min().unwrap_or(Duration::ZERO),
+                rate_in: Rate::from_bps(all.iter().map(|way| way.rate_in.bps()).fold(0, u64::saturating_add)),
+                delay_out: all.iter().map(|way| way.delay_out).min().unwrap_or(Duration::ZERO),
+                delay_in: all.iter().map(|way| way.delay_in).min().unwrap_or(Duration::ZERO),
             }
         });
         let domains = Domains::of(fabric);
@@ -131,7 +129,14 @@ impl Places {
         let ids = hosts.iter().enumerate().map(|(id, (name, _))| (name.clone(), HostId(id as u32))).collect();
         let (names, rates) = hosts.into_iter().unzip();
         let domains = Domains::default();
-        Self { names, rates, ways: Vec::new(), racks, rack_of, by_rack, starts, ids, domains }
+        let (ways, interfaces) = (Vec::new(), None);
+        Self { names, rates, ways, racks, rack_of, by_rack, starts, ids, domains, interfaces }
+    }
+
+    /// The same places, of `fabric`, where flows choose interfaces by a rule. A flow uses one at each end, or several if
+    /// `may_use_several`: with Multipath TCP, and where events may move it while packets are in flight.
+    pub fn with_rule(self, fabric: &Fabric, rule: InterfaceRule, may_use_several: bool) -> Self {
+        Self { interfaces: Some(Interfaces::of(fabric, rule, may_use_several)), ..self }
     }
 
     /// The number of hosts.
@@ -170,39 +175,75 @@ impl Places {
         self.ways.get(host.index()).map_or(self.rate(host), |ways| ways.rate_in)
     }
 
-    /// The least delays of the links of two hosts that a packet from `src` to `dst` passes, without the links between switches.
-    pub fn delay(&self, src: HostId, dst: HostId) -> Duration {
-        if self.share_domain(src, dst)
-            && let (Some((_, out)), Some((_, back))) = (self.domains.within(src), self.domains.within(dst))
-        {
-            return out.delay_out + back.delay_in;
-        }
-        let ways = |host: HostId| self.ways.get(host.index());
-        ways(src).map_or(Duration::ZERO, |ways| ways.delay_out)
-            + ways(dst).map_or(Duration::ZERO, |ways| ways.delay_in)
+    /// The least delays of the links of two hosts that a packet of a flow passes, without the links between switches; of an `answer`,
+    /// those on its way back.
+    pub(crate) fn delay(&self, flow: &ListedFlow, is_answer: bool) -> Duration {
+        let ends = [flow.src, flow.dst];
+        let ways = |host: HostId| self.ways.get(host.index()).copied();
+        let both = match (self.takes_domain(flow), self.known_interfaces(flow), &self.interfaces) {
+            (true, ..) => ends.map(|host| self.domains.within(host).map(|(_, ways)| ways)),
+            (false, Some([own, other]), Some(all)) => {
+                [Some(all.way(flow.src, own).1), Some(all.way(flow.dst, other).1)]
+            }
+            _ => ends.map(ways),
+        };
+        let [src, dst] = if is_answer { [both[1], both[0]] } else { both };
+        src.map_or(Duration::ZERO, |ways| ways.delay_out) + dst.map_or(Duration::ZERO, |ways| ways.delay_in)
     }
 
-    /// Whether messages between two hosts take a scale-up domain: both belong to it, and their links into it work at the start.
-    pub fn share_domain(&self, a: HostId, b: HostId) -> bool {
-        self.domains.connects(a, b)
+    /// Whether a flow takes a scale-up domain: both hosts belong to it, their links into it work at the start, and the flow names no
+    /// interfaces into the network.
+    pub(crate) fn takes_domain(&self, flow: &ListedFlow) -> bool {
+        let is_listed = self.interfaces.as_ref().is_some_and(Interfaces::are_listed);
+        !is_listed && self.domains.connects(flow.src, flow.dst)
+    }
+
+    /// The numbers of the interfaces that a flow through the network has at its source and its destination, if they are known.
+    pub(crate) fn known_interfaces(&self, flow: &ListedFlow) -> Option<[u32; 2]> {
+        self.interfaces.as_ref().filter(|_| !self.takes_domain(flow))?.known(flow)
+    }
+
+    /// The number of an interface among those of all hosts.
+    pub(crate) fn interface_index(&self, host: HostId, number: u32) -> usize {
+        self.interfaces.as_ref().map_or(0, |own| own.all().index(host, number))
+    }
+
+    /// How many interfaces all hosts have together, if they are known.
+    pub(crate) fn interface_count(&self) -> usize {
+        self.interfaces.as_ref().map_or(0, |own| own.all().len())
+    }
+
+    /// The rates at which an interface sends and receives.
+    pub(crate) fn interface_rates(&self, host: HostId, number: u32) -> [Rate; 2] {
+        let way = self.interfaces.as_ref().map(|all| all.way(host, number));
+        way.map_or([Rate::from_bps(0); 2], |(out, ways)| [out, ways.rate_in])
     }
 
     /// The rates at which `host` sends into its scale-up domain and receives from it.
-    pub fn domain_rates(&self, host: HostId) -> Option<[Rate; 2]> {
+    pub(crate) fn domain_rates(&self, host: HostId) -> Option<[Rate; 2]> {
         self.domains.within(host).map(|(out, ways)| [out, ways.rate_in])
     }
 
-    /// The rate at which `src` sends to `dst`: that of its links into the network or into their scale-up domain.
-    pub(crate) fn rate_out(&self, src: HostId, dst: HostId) -> Rate {
-        let within = self.domain_rates(src).filter(|_| self.share_domain(src, dst));
-        within.map_or(self.rate(src), |[out, _]| out)
+    /// The rate at which the source of a flow can send it, with nothing else in the network.
+    pub(crate) fn rate_out(&self, flow: &ListedFlow) -> Rate {
+        if self.takes_domain(flow) {
+            return self.domain_rates(flow.src).map_or(Rate::from_bps(0), |[out, _]| out);
+        }
+        let one = self.interfaces.as_ref().and_then(|all| all.rate_out(flow));
+        one.unwrap_or_else(|| self.rate(flow.src))
     }
 
-    /// The rate of a transfer from `src` to `dst` with nothing else in the network: that of the slower of both hosts' links
-    /// into the network or, within a scale-up domain, into it.
-    pub fn rate_between(&self, src: HostId, dst: HostId) -> Rate {
-        let within = self.domain_rates(dst).filter(|_| self.share_domain(src, dst));
-        self.rate_out(src, dst).min(within.map_or(self.rate_in(dst), |[_, into]| into))
+    /// The rate of a flow with nothing else in the network: that of the slower of both hosts' links into the network or, within a
+    /// scale-up domain, into it.
+    pub(crate) fn rate_of(&self, flow: &ListedFlow) -> Rate {
+        let into = if self.takes_domain(flow) {
+            self.domain_rates(flow.dst).map_or(Rate::from_bps(0), |[_, into]| into)
+        } else {
+            let are_in_one_domain = self.domains.share(flow.src, flow.dst);
+            let one = self.interfaces.as_ref().and_then(|all| all.rate_in(flow, are_in_one_domain));
+            one.unwrap_or_else(|| self.rate_in(flow.dst))
+        };
+        self.rate_out(flow).min(into)
     }
 
     /// Ranks on the rails of the scale-up domains: [`Domains::rails`].

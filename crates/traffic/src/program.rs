@@ -251,9 +251,9 @@ impl Program {
     /// Sets how long interfaces are busy with each flow, once the ranks are on their hosts.
     pub fn pace(&mut self, places: &Places) {
         for (step, flow) in std::mem::take(&mut self.sends) {
-            let ListedFlow { src, dst, bytes, .. } = self.flows[flow as usize];
+            let flow = &self.flows[flow as usize];
             if let StepKind::Work { takes, .. } = &mut self.steps[step as usize].kind {
-                *takes = places.rate_out(src, dst).tx_time(Bytes(bytes));
+                *takes = places.rate_out(flow).tx_time(Bytes(flow.bytes));
             }
         }
     }
@@ -363,10 +363,10 @@ impl Program {
             Node::Flow(flow) => (need.delay, self.flows[flow as usize].src, None),
             Node::Step(step) => (need.delay, self.steps[step as usize].host, None),
         });
-        let sends = self.flows.iter().map(|flow| {
-            let ListedFlow { src, dst, bytes, .. } = *flow;
-            (places.rate_between(src, dst).tx_time(Bytes(bytes)), src, Some(dst))
-        });
+        let sends = self
+            .flows
+            .iter()
+            .map(|flow| (places.rate_of(flow).tx_time(Bytes(flow.bytes)), flow.src, Some(flow.dst)));
         let (takes, at, to) = computes.chain(delays).chain(sends).max_by_key(|(takes, ..)| *takes)?;
         let name = places.name(at);
         Some(match to {

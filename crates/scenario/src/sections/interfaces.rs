@@ -77,7 +77,6 @@ pub(crate) fn settle(
     }
     for flow in flows {
         let counts = [flow.src, flow.dst].map(|host| all.count(host));
-        let of_number = |number: u32| Lane::Interfaces(counts.map(|count| (number % count.max(1)) as u8));
         let are_joined = fabric.share_scale_up(flow.src, flow.dst);
         flow.lane = match (rule, flow.lane) {
             (InterfaceRule::Listed, Lane::Interfaces(both)) => {
@@ -101,8 +100,7 @@ pub(crate) fn settle(
                 let label = "expected `interfaces = [0, 1]`, for example, in its group or in `flow_list`";
                 return Some(Problem::at(of_flows, message).label(label));
             }
-            (InterfaceRule::Rail, Lane::Channel(channel)) if !are_joined => of_number(channel.into()),
-            (InterfaceRule::Rail, _) if !are_joined => of_number(flow.src.0),
+            (InterfaceRule::Rail, lane) if !are_joined => Lane::Interfaces(lane.on_rails(flow.src, counts)),
             _ => Lane::Any,
         };
     }

@@ -7,50 +7,76 @@ use weft_units::{Duration, HostId, Rate, Time};
 use crate::listed::ListedFlow;
 use crate::places::Places;
 
-/// The links of a host into the network, or that into its scale-up domain, in one direction.
+/// Which links of a host count together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    /// All of those into the network.
+    Network,
+    /// One of these.
+    Interface(u32),
+    /// That into its scale-up domain.
+    ScaleUp,
+}
+
+/// Links of a host in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Link {
     host: HostId,
-    is_scale_up: bool,
+    kind: Kind,
     receives: bool,
 }
 
 impl Link {
     /// That of the source of a flow.
     pub(super) fn of_source(flow: &ListedFlow, places: &Places) -> Self {
-        Self { host: flow.src, is_scale_up: places.share_domain(flow.src, flow.dst), receives: false }
+        Self { host: flow.src, kind: Self::kind(flow, 0, places), receives: false }
     }
 
     /// That of the destination of a flow.
     pub(super) fn of_destination(flow: &ListedFlow, places: &Places) -> Self {
-        Self { host: flow.dst, is_scale_up: places.share_domain(flow.src, flow.dst), receives: true }
+        Self { host: flow.dst, kind: Self::kind(flow, 1, places), receives: true }
+    }
+
+    fn kind(flow: &ListedFlow, end: usize, places: &Places) -> Kind {
+        if places.takes_domain(flow) {
+            return Kind::ScaleUp;
+        }
+        places.known_interfaces(flow).map_or(Kind::Network, |both| Kind::Interface(both[end]))
     }
 
     /// Its number among those of all hosts.
-    pub(super) fn number(self) -> usize {
-        4 * self.host.index() + 2 * usize::from(self.is_scale_up) + usize::from(self.receives)
+    pub(super) fn number(self, places: &Places) -> usize {
+        let number = match self.kind {
+            Kind::Network => self.host.index(),
+            Kind::ScaleUp => places.len() + self.host.index(),
+            Kind::Interface(number) => 2 * places.len() + places.interface_index(self.host, number),
+        };
+        2 * number + usize::from(self.receives)
     }
 
     /// The number of those of all hosts.
     pub(super) fn count(places: &Places) -> usize {
-        4 * places.len()
+        2 * (2 * places.len() + places.interface_count())
     }
 
     pub(super) fn rate(self, places: &Places) -> Rate {
-        if self.is_scale_up {
-            let rates = places.domain_rates(self.host).unwrap_or([Rate::from_bps(0); 2]);
-            return rates[usize::from(self.receives)];
-        }
-        if self.receives { places.rate_in(self.host) } else { places.rate(self.host) }
+        let rates = match self.kind {
+            Kind::Network => [places.rate(self.host), places.rate_in(self.host)],
+            Kind::Interface(number) => places.interface_rates(self.host, number),
+            Kind::ScaleUp => places.domain_rates(self.host).unwrap_or([Rate::from_bps(0); 2]),
+        };
+        rates[usize::from(self.receives)]
     }
 
     /// Such as `h3 sends into the network`.
     pub(super) fn words(self, places: &Places) -> String {
-        let words = match (self.is_scale_up, self.receives) {
-            (false, false) => "sends into the network",
-            (false, true) => "receives from the network",
-            (true, false) => "sends into its scale-up domain",
-            (true, true) => "receives from its scale-up domain",
+        let words = match (self.kind, self.receives) {
+            (Kind::Network, false) => "sends into the network".to_owned(),
+            (Kind::Network, true) => "receives from the network".to_owned(),
+            (Kind::ScaleUp, false) => "sends into its scale-up domain".to_owned(),
+            (Kind::ScaleUp, true) => "receives from its scale-up domain".to_owned(),
+            (Kind::Interface(number), false) => format!("sends on interface {number}"),
+            (Kind::Interface(number), true) => format!("receives on interface {number}"),
         };
         format!("{} {words}", places.name(self.host))
     }

@@ -39,23 +39,23 @@ impl<'a> Ordered<'a> {
     /// The time for the bytes of a flow at its source.
     pub(super) fn sends(&self, number: u32) -> Duration {
         let flow = self.flow(number);
-        self.places.rate_out(flow.src, flow.dst).tx_time(Bytes(flow.bytes))
+        self.places.rate_out(flow).tx_time(Bytes(flow.bytes))
     }
 
     /// The time from the start of a flow until its destination has all bytes.
     pub(super) fn takes(&self, number: u32) -> Duration {
         let flow = self.flow(number);
-        self.places.rate_between(flow.src, flow.dst).tx_time(Bytes(flow.bytes)) + self.delay(number)
+        self.places.rate_of(flow).tx_time(Bytes(flow.bytes)) + self.delay(number)
     }
 
     /// The delay of a flow.
     pub(super) fn delay(&self, number: u32) -> Duration {
-        self.places.delay(self.flow(number).src, self.flow(number).dst)
+        self.places.delay(self.flow(number), false)
     }
 
     /// The delay of the acknowledgement of a flow.
     pub(super) fn answer(&self, number: u32) -> Duration {
-        self.places.delay(self.flow(number).dst, self.flow(number).src)
+        self.places.delay(self.flow(number), true)
     }
 
     /// Whether a flow waits behind another on a connection.

@@ -119,10 +119,10 @@ struct Line {
 impl Line {
     fn new(flow: u32, series: &Series, program: &Program, places: &Places) -> Self {
         let flow = &program.flows[flow as usize];
-        let rate = places.rate_between(flow.src, flow.dst);
+        let rate = places.rate_of(flow);
         Self {
             times: series.sizes().map(|(bytes, _)| rate.tx_time(Bytes(bytes))),
-            delay: places.delay(flow.src, flow.dst),
+            delay: places.delay(flow, false),
             piece: series.first,
             pieces: series.pieces,
             larger: (series.whole % u64::from(series.pieces)) as u32,

@@ -80,7 +80,7 @@ impl Making<'_> {
         let (flows, ends) = (round.flows.len() as u64, std::mem::take(&mut round.parted));
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
-        let bound = self.bound(index, &round, collective.reuse)?;
+        let bound = self.bound(index, group, &mut round, collective.reuse)?;
         // Of a single round, there is no second copy.
         if collective.rounds > 1 {
             all.place(&hosts);

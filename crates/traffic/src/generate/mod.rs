@@ -181,7 +181,7 @@ impl Making<'_> {
         let (flows, count) = (program.flows.len() as u64, program.ranks);
         self.settle(index, group, &mut program, streams)?;
         if ranks.is_some() {
-            let bound = self.bound(index, &program, Reuse::PerMessage)?;
+            let bound = self.bound(index, group, &mut program, Reuse::PerMessage)?;
             let bus_factor = None;
             let group = index as u32;
             let (kind, round, began) = ("trace", 1, Began::First);
@@ -193,8 +193,15 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The bound of a program of a group, at hosts.
-    fn bound(&self, index: usize, program: &Program, reuse: Reuse) -> Result<Bound, TrafficError> {
+    /// The bound of a program of a group, at hosts. Its flows have the interfaces of the group.
+    fn bound(
+        &self,
+        index: usize,
+        group: &Group,
+        program: &mut Program,
+        reuse: Reuse,
+    ) -> Result<Bound, TrafficError> {
+        program.flows.iter_mut().for_each(|flow| flow.lane = flow.lane.or(group.lane));
         let bound = Bound::of(program, self.places, reuse);
         let longest =
             || program.longest(self.places).map(|longest| format!(": {longest}")).unwrap_or_default();

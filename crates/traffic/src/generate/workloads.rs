@@ -30,7 +30,8 @@ impl Making<'_> {
         let (bytes, flows) = (bytes_of(&step), step.flows.len() as u64);
         // The first step of each rank is the start.
         let computations = step.steps.len() - step.ranks as usize;
-        let bound = self.bound_from(index, step, &hosts, training.reuse, Time::ZERO + training.start)?;
+        let bound =
+            self.bound_from((index, group), step, &hosts, training.reuse, Time::ZERO + training.start)?;
         let (all, messages) = training.program(training.steps);
         let first = self.drafts.len();
         for round in 0..training.steps {
@@ -66,7 +67,7 @@ impl Making<'_> {
         for (request, Counts { flows, steps }) in requests.into_iter().zip(counts) {
             let alone = inference.alone(request);
             let bytes = bytes_of(&alone);
-            let bound = self.bound_from(index, alone, &hosts, inference.reuse, request.at)?;
+            let bound = self.bound_from((index, group), alone, &hosts, inference.reuse, request.at)?;
             let (group, kind, ranks, bus_factor) = (index as u32, "inference", count as u32, None);
             let (round, began) = (request.number + 1, Began::At(request.at));
             let job = Job { group, kind, round, ranks, bytes, flows, began, bound, bus_factor };
@@ -86,7 +87,7 @@ impl Making<'_> {
     /// The bound of a program at these hosts, from a time before its first flow or computation on.
     fn bound_from(
         &self,
-        index: usize,
+        (index, group): (usize, &Group),
         mut program: Program,
         hosts: &[HostId],
         reuse: Reuse,
@@ -94,7 +95,7 @@ impl Making<'_> {
     ) -> Result<Bound, TrafficError> {
         let lead = first(&program).saturating_since(from);
         program.place(hosts);
-        let mut bound = self.bound(index, &program, reuse)?;
+        let mut bound = self.bound(index, group, &mut program, reuse)?;
         bound.time += lead;
         Ok(bound)
     }

@@ -64,7 +64,7 @@ impl Domains {
     }
 
     /// Whether two hosts belong to one domain.
-    fn share(&self, a: HostId, b: HostId) -> bool {
+    pub(super) fn share(&self, a: HostId, b: HostId) -> bool {
         let of = |host: HostId| self.of_host.get(host.index()).filter(|domain| **domain != NONE);
         of(a).is_some_and(|domain| Some(domain) == of(b))
     }

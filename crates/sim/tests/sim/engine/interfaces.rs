@@ -362,6 +362,58 @@ fn flows_leave_an_interface_that_fails_and_come_back() {
     }
 }
 
+/// How many times its bound the first round of a collective takes.
+fn ratio(text: &str) -> f64 {
+    let plan = plan(&parsed(text), b"");
+    let report = run_with(&plan, 1, &Progress::default(), &mut MemoryRecorder::default()).unwrap();
+    let (job, bound) = (&report.jobs[0], &plan.traffic.jobs.list()[0].bound);
+    let (start, end) = job.start.zip(job.end).expect("the round started and ended");
+    assert!(job.time.is_some(), "{job:?}");
+    (end - start).as_secs_f64() / bound.time.as_secs_f64()
+}
+
+#[test]
+fn collectives_on_one_interface_at_each_end_take_no_less_than_their_bound_and_little_more() {
+    // A link that is faster than the others.
+    const FASTER: &str = "[[fabric.link]]\nbetween = \"h1-l1\"\nrate = \"3 Gbps\"\n";
+    let fails = |at: &str| format!("[[event]]\nat = \"{at}\"\nfail = \"h0-l0\"\n");
+    let moves = format!("{}[[event]]\nat = \"9 ms\"\nheal = \"h0-l0\"\n", fails("3 ms"));
+    let meshed = "tcp\"\nmptcp = \"fullmesh";
+    for protocol in ["tcp", "roce", "uec", meshed] {
+        for (rule, lane) in [
+            ("hash", ""),
+            ("rail", ""),
+            ("least-loaded", ""),
+            ("listed", "interfaces = [1, 1]"),
+            ("listed", "interfaces = [0, 1]"),
+        ] {
+            for (fabric, traffic) in [
+                (DUAL_TOR, "\"ring-all-reduce\""),
+                (DUAL_TOR, "\"all-to-all\"\nchannels = 2"),
+                (DUAL_PLANE, "\"ring-all-reduce\"\nchannels = 2"),
+                (DUAL_PLANE, "\"all-to-all\""),
+            ] {
+                for (more, is_idle) in
+                    [("", true), (FASTER, false), ("failed = [\"h0-l0\"]", false), (&moves, false)]
+                {
+                    let (links, events) = if more.starts_with("[[event") { ("", more) } else { (more, "") };
+                    let traffic =
+                        format!("[traffic]\ncollective = {traffic}\nbytes = \"4 MB\"\n{lane}\n{events}");
+                    let text = scenario(fabric, protocol, rule, &traffic);
+                    let ratio = ratio(&text.replacen("\n[transport]", &format!("{links}\n[transport]"), 1));
+                    let name = format!("{protocol} {rule} {lane} {fabric} {traffic} {more}");
+                    assert!(ratio >= 1.0, "{name}: {ratio}");
+                    // Headers take 6 to 8 %, and paths by hash meet between switches. The rates of both interfaces would make it two.
+                    // Ultra Ethernet's NSCC is not made for such slow links.
+                    let is_alone =
+                        traffic.contains("ring") && ["tcp", "roce"].contains(&protocol) && rule == "rail";
+                    assert!(!is_alone || !is_idle || ratio < 1.25, "{name}: {ratio}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn results_do_not_depend_on_the_threads() {
     let flows: String = (0..48)
