@@ -3,7 +3,6 @@
 use weft_units::{HostId, Time};
 
 use crate::lane::Lane;
-use crate::places::Places;
 
 /// A flow given in a scenario or a trace.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,18 +23,4 @@ pub struct ListedFlow {
     pub ports: Option<(u16, u16)>,
     /// Its interfaces; the group's if it prefers none.
     pub lane: Lane,
-}
-
-impl ListedFlow {
-    /// Why it cannot run between these places.
-    pub(crate) fn check(&self, places: &Places) -> Result<(), String> {
-        match [self.src, self.dst].into_iter().find(|host| host.index() >= places.len()) {
-            Some(host) => Err(format!("there is no host {host} in the fabric")),
-            None if self.src == self.dst => {
-                Err(format!("its source and destination are both `{}`", places.name(self.src)))
-            }
-            None if self.bytes == 0 => Err("its size is 0 bytes".into()),
-            None => Ok(()),
-        }
-    }
 }

@@ -191,6 +191,17 @@ impl Places {
         src.map_or(Duration::ZERO, |ways| ways.delay_out) + dst.map_or(Duration::ZERO, |ways| ways.delay_in)
     }
 
+    /// Why a flow cannot run between these hosts.
+    pub(crate) fn refuse(&self, flow: &ListedFlow) -> Option<String> {
+        match [flow.src, flow.dst].into_iter().find(|host| host.index() >= self.len()) {
+            Some(host) => Some(format!("there is no host {host} in the fabric")),
+            None if flow.src == flow.dst => {
+                Some(format!("its source and destination are both `{}`", self.name(flow.src)))
+            }
+            None => (flow.bytes == 0).then(|| "its size is 0 bytes".into()),
+        }
+    }
+
     /// Whether a flow takes a scale-up domain: both hosts belong to it, their links into it work at the start, and the flow names no
     /// interfaces into the network.
     pub(crate) fn takes_domain(&self, flow: &ListedFlow) -> bool {

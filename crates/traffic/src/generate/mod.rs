@@ -135,8 +135,9 @@ impl Making<'_> {
     fn list(&mut self, index: usize, group: &Group, list: &[ListedFlow]) -> Result<(), TrafficError> {
         self.room_for(index, list.len() as u64)?;
         for (at, flow) in list.iter().enumerate() {
-            let listed = |why| TrafficError::Listed { group: index, index: at + 1, why };
-            flow.check(self.places).map_err(listed)?;
+            if let Some(why) = self.places.refuse(flow) {
+                return Err(TrafficError::Listed { group: index, index: at + 1, why });
+            }
             let class = self.class(group, flow.class.as_deref(), flow.bytes)?;
             self.drafts.push(Draft {
                 start: flow.start,
