@@ -155,13 +155,15 @@ lint: style | system-bpf ## formatting, lints, dependency direction
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --workspace --test ns3_studies --test package --quiet -- -D warnings
 
-style: $(VENV)/.dev project | system ## formatting, Python lints, dependency direction, files of the project
+style: $(VENV)/.dev project | system ## formatting, Python lints, dependency direction, fuzz targets, files of the project
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
 	$(PYTHON) scripts/check_circles.py
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
+	@# The fuzz targets are a workspace of their own. To check them takes no libFuzzer.
+	MAKEFLAGS= CUSTOM_LIBFUZZER_PATH=/dev/null cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 project: | $(VENV)/bin/maturin ## licences of crates, GitHub's workflows, Dockerfile, citation
 	@sh scripts/lint-project.sh $(VENV)/tools $(VENV)/bin/pip
