@@ -2,7 +2,7 @@
 
 use weft_scenario::{Change, Plan, Scenario, pack};
 use weft_traffic::{Began, Processor};
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 /// The plan of a fat-tree with these keys of its traffic; every file that it names contains `file`.
 fn plan(keys: &str, file: impl AsRef<[u8]>) -> Plan {
@@ -28,6 +28,14 @@ fn ranks_of_collectives_and_traces_are_placed_on_hosts() {
     assert_eq!(pairs(&plan("trace = \"a.goal\"\nplacement = \"striped\"", goal)), [(0, 2)]);
     let random = plan("trace = \"a.goal\"\nplacement = \"random\"", goal);
     assert_eq!(pairs(&random), pairs(&plan("trace = \"a.goal\"\nplacement = \"random\"", goal)));
+}
+
+#[test]
+fn a_trace_of_computations_is_a_run_without_flows_and_without_warnings() {
+    let plan = plan("trace = \"a.goal\"", "num_ranks 2 rank 0 { calc 500 } rank 1 { calc 900 }");
+    assert_eq!((plan.traffic.flows.len(), plan.warnings), (0, Vec::new()));
+    let bound = &plan.traffic.jobs.list()[0].bound;
+    assert_eq!((bound.time, bound.by.as_str()), (Duration::from_ns(900), "computations"));
 }
 
 #[test]
