@@ -132,10 +132,10 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let end = Time::ZERO + settings.run.limit;
     let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
     let mut warnings = Vec::new();
-    let has_steps = !traffic.dependencies.is_empty() || traffic.dependencies.nodes() > 0;
-    if traffic.flows.is_empty() && !has_steps {
+    let (has_flows, waits) = (!traffic.flows.is_empty(), !traffic.dependencies.is_empty());
+    if !has_flows && !waits && traffic.dependencies.nodes() == 0 {
         warnings.push(format!("no flow starts within {}", settings.run.duration));
-    } else if traffic.dependencies.is_empty() && !traffic.flows.iter().any(counts) {
+    } else if has_flows && !waits && !traffic.flows.iter().any(counts) {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
     }
     if late > 0 {
