@@ -168,7 +168,16 @@ mod tests {
     #[test]
     fn without_their_link_into_a_scale_up_domain_hosts_use_the_network() {
         let link = |gbps| LinkSpec::new(Rate::from_gbps(gbps), US(1));
-        let counts = build::Rails { pods: 1, servers: 1, gpus: 3, rails: 3, tors: 1, planes: 1, spines: 1 };
+        let counts = build::Rails {
+            pods: 1,
+            servers: 1,
+            gpus: 3,
+            rails: 3,
+            tors: 1,
+            planes: 1,
+            spines: 1,
+            domain: "server",
+        };
         let (host, scale_up) = (link(4), link(1));
         let links = build::RailLinks { host: &host, uplink: &host, scale_up: &scale_up };
         let mut fabric = build::rails(&counts, links).unwrap().edit();
@@ -222,7 +231,16 @@ mod tests {
     fn links_into_a_scale_up_domain_count_by_their_own_rate() {
         // Two servers of two hosts on rails of 1 Gbps; 8 Gbps within a server. Network links take 1 us, the others 2 us.
         let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
-        let counts = build::Rails { pods: 1, servers: 2, gpus: 2, rails: 2, tors: 1, planes: 1, spines: 1 };
+        let counts = build::Rails {
+            pods: 1,
+            servers: 2,
+            gpus: 2,
+            rails: 2,
+            tors: 1,
+            planes: 1,
+            spines: 1,
+            domain: "server",
+        };
         let (host, scale_up) = (link(1, 1), link(8, 2));
         let links = build::RailLinks { host: &host, uplink: &host, scale_up: &scale_up };
         let places = Places::of(&build::rails(&counts, links).unwrap());

@@ -31,6 +31,8 @@ pub struct Rails {
     pub planes: u32,
     /// Spines of a plane, each connected to all its leaves; 0: rails are not connected.
     pub spines: u32,
+    /// The word for the GPUs of a scale-up domain in the fabric's name and in errors, such as `server`.
+    pub domain: &'static str,
 }
 
 /// The links of a fabric of rails.
@@ -54,11 +56,11 @@ pub struct RailLinks<'a> {
 /// [`FabricError::TooFew`], [`FabricError::TooMany`], [`FabricError::UnevenRails`], [`FabricError::SeparatePods`], and those of
 /// [`FabricBuilder::connect`].
 pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError> {
-    let Rails { pods, servers, gpus, rails, tors, planes, spines } = *counts;
+    let Rails { pods, servers, gpus, rails, tors, planes, spines, domain } = *counts;
     let of_kind = "fabric of rails";
     for (what, given) in [
         ("pod", pods),
-        ("server", servers),
+        (domain, servers),
         ("GPU", gpus),
         ("rail", rails),
         ("leaf per rail", tors),
@@ -90,7 +92,7 @@ pub fn rails(counts: &Rails, links: RailLinks<'_>) -> Result<Fabric, FabricError
     let of_tors = if tors > 1 { format!(" of {tors} leaves") } else { String::new() };
     let on = plural(rails, "rail");
     let with = if spines > 0 { format!(", {}", plural(spines, "spine")) } else { String::new() };
-    let servers_of = plural(servers, "server");
+    let servers_of = plural(servers, domain);
     let mut builder = FabricBuilder::new(format!(
         "{of_pods}{servers_of} of {} on {of_planes}{on}{of_tors}{with}",
         plural(gpus, "GPU")
@@ -137,7 +139,8 @@ mod tests {
         rails(&counts, RailLinks { host: &link, uplink: &link, scale_up: &scale_up })
     }
 
-    const OPTIMISED: Rails = Rails { pods: 2, servers: 4, gpus: 8, rails: 8, tors: 1, planes: 1, spines: 4 };
+    const OPTIMISED: Rails =
+        Rails { pods: 2, servers: 4, gpus: 8, rails: 8, tors: 1, planes: 1, spines: 4, domain: "server" };
 
     #[test]
     fn sizes_follow_from_one_formula() {
@@ -145,13 +148,13 @@ mod tests {
             OPTIMISED,
             Rails { pods: 1, spines: 0, ..OPTIMISED },
             Rails { planes: 2, rails: 1, ..OPTIMISED },
-            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 1, planes: 1, spines: 6 },
-            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 2, planes: 1, spines: 6 },
+            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 1, planes: 1, spines: 6, domain: "rack" },
+            Rails { pods: 1, servers: 3, gpus: 72, rails: 4, tors: 2, planes: 1, spines: 6, domain: "rack" },
             Rails { tors: 2, ..OPTIMISED },
             Rails { tors: 3, planes: 2, rails: 4, ..OPTIMISED },
             Rails { tors: 2, pods: 1, spines: 0, ..OPTIMISED },
         ] {
-            let Rails { pods, servers, gpus, rails, tors, planes, spines } = counts;
+            let Rails { pods, servers, gpus, rails, tors, planes, spines, .. } = counts;
             let fabric = built(counts).unwrap();
             let (hosts, leaves) = (pods * servers * gpus, pods * rails * planes * tors);
             let switches = leaves + spines * planes + pods * servers;

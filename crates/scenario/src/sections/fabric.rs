@@ -299,7 +299,7 @@ impl FabricSettings {
             let uplink = uplink(of_leaf, counts.spines)?;
             build::rails(&counts, RailLinks { host: &host, uplink: &uplink, scale_up: &self.scale_up_link })
         };
-        let tors = self.tors.map_or(1, |at| at.value);
+        let (tors, domain) = (self.tors.map_or(1, |at| at.value), "server");
         match (shape, counts.as_slice()) {
             ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
             ("spine-leaf", &[spines, leaves, hosts]) => {
@@ -316,17 +316,31 @@ impl FabricSettings {
             }
             ("rail-optimised", &[pods, servers, gpus, spines]) => {
                 let (rails, planes) = (self.rails.map_or(gpus, |at| at.value), self.planes);
-                rails_of(Rails { pods, servers, gpus, rails, tors, planes, spines })
+                rails_of(Rails { pods, servers, gpus, rails, tors, planes, spines, domain })
             }
-            ("rail-only", &[servers, gpus]) => {
-                rails_of(Rails { pods: 1, servers, gpus, rails: gpus, tors, planes: self.planes, spines: 0 })
-            }
+            ("rail-only", &[servers, gpus]) => rails_of(Rails {
+                pods: 1,
+                servers,
+                gpus,
+                rails: gpus,
+                tors,
+                planes: self.planes,
+                spines: 0,
+                domain,
+            }),
             ("dual-plane", &[leaves, servers, gpus, spines]) => {
-                rails_of(Rails { pods: leaves, servers, gpus, rails: 1, tors, planes: 2, spines })
+                rails_of(Rails { pods: leaves, servers, gpus, rails: 1, tors, planes: 2, spines, domain })
             }
-            ("rack-scale", &[racks, gpus, rails, spines]) => {
-                rails_of(Rails { pods: 1, servers: racks, gpus, rails, tors, planes: 1, spines })
-            }
+            ("rack-scale", &[racks, gpus, rails, spines]) => rails_of(Rails {
+                pods: 1,
+                servers: racks,
+                gpus,
+                rails,
+                tors,
+                planes: 1,
+                spines,
+                domain: "rack",
+            }),
             ("ring", &[switches, hosts]) => build::ring(switches, hosts, &host, &trunk),
             (_, counts) => {
                 let (switches, hosts) = (counts.first().copied(), counts.get(1).copied());
