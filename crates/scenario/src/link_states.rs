@@ -1,7 +1,9 @@
-//! [`LinkStates`]: which links are up over a sequence of events.
+//! [`LinkStates`]: which links are up over a sequence of events, and [`Uptimes`], over a run.
+
+use std::collections::BTreeSet;
 
 use weft_fabric::{Fabric, FabricError};
-use weft_units::LinkId;
+use weft_units::{LinkId, Time};
 
 use crate::change::{Change, Event};
 
@@ -55,6 +57,34 @@ impl<'a> LinkStates<'a> {
     pub fn is_up(&self, id: LinkId) -> bool {
         let link = self.fabric.link(id);
         self.cables[id.index() / 2] && self.nodes[link.from.index()] && self.nodes[link.to.index()]
+    }
+}
+
+/// Which links are up over a run.
+pub(crate) struct Uptimes {
+    /// After the events at its start.
+    at_start: Vec<bool>,
+    /// The cables that change later.
+    changing: BTreeSet<usize>,
+    /// Whether there are later events.
+    pub(crate) has_later_events: bool,
+}
+
+impl Uptimes {
+    pub(crate) fn of(fabric: &Fabric, events: &[Event]) -> Self {
+        let mut state = LinkStates::of(fabric);
+        let (first, later) = events.split_at(events.partition_point(|event| event.at == Time::ZERO));
+        first.iter().for_each(|event| _ = state.apply(&event.change));
+        let at_start = (0..fabric.links().len() as u32).map(|id| state.is_up(LinkId(id))).collect();
+        let of_states = later.iter().filter(|event| event.change.goes_up().is_some());
+        let changing =
+            of_states.flat_map(|event| state.switch(&event.change)).map(|id| id.index() / 2).collect();
+        Self { at_start, changing, has_later_events: !later.is_empty() }
+    }
+
+    /// Whether a link is up all the time; `None` if that changes.
+    pub(crate) fn is_up(&self, id: LinkId) -> Option<bool> {
+        (!self.changing.contains(&(id.index() / 2))).then(|| self.at_start[id.index()])
     }
 }
 

@@ -6,6 +6,7 @@ use weft_traffic::{Flow, Places, generate};
 use weft_transport::Mptcp;
 
 use crate::diagnostic::{Problem, Problems};
+use crate::link_states::Uptimes;
 use crate::plan::Plan;
 use crate::point::Point;
 use crate::sections::traffic::GroupSettings;
@@ -48,7 +49,9 @@ pub(crate) fn plan(
     events.sort_by_key(|event| event.at);
     let is_multipath = settings.transport.protocol.tcp().is_some_and(|tcp| tcp.mptcp != Mptcp::Off);
     let rule = settings.transport.interfaces;
-    let places = Places::of(&fabric).with_rule(&fabric, rule, is_multipath || !events.is_empty());
+    let uptimes = Uptimes::of(&fabric, &events);
+    let may_use_several = is_multipath || uptimes.has_later_events;
+    let places = Places::of(&fabric).with_rule(&fabric, rule, may_use_several, &|link| uptimes.is_up(link));
     let mut rng = stream(point.seed, "traffic", 0);
     let duration = settings.run.duration;
     let mut traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {

@@ -305,7 +305,8 @@ mod tests {
         }
         let whole = fabric.build().unwrap();
         let bound = |fabric, rule, is_several, lanes: &[Lane]| {
-            let places = Places::of(fabric).with_rule(fabric, rule, is_several);
+            let places =
+                Places::of(fabric).with_rule(fabric, rule, is_several, &|link| Some(fabric.link(link).up));
             let mut program = Program { ranks: 2, ..Program::default() };
             for (at, lane) in lanes.iter().enumerate() {
                 program.flow(0, 1, 1_000_000);

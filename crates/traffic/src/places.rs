@@ -8,8 +8,9 @@ mod interfaces;
 use std::collections::{BTreeMap, HashMap};
 
 use weft_fabric::{Fabric, Link};
-use weft_units::{Duration, HostId, NodeId, Rate};
+use weft_units::{Duration, HostId, LinkId, NodeId, Rate};
 
+pub(crate) use self::domains::Course;
 use self::domains::{Domains, Ways};
 use self::interfaces::{Interfaces, way};
 use crate::lane::InterfaceRule;
@@ -97,7 +98,7 @@ impl Places {
                 delay_in: all.iter().map(|way| way.delay_in).min().unwrap_or(Duration::ZERO),
             }
         });
-        let domains = Domains::of(fabric);
+        let domains = Domains::of(fabric, |link| Some(fabric.link(link).up));
         Self { ways: ways.collect(), domains, ..Self::new(hosts.collect(), racks.collect()) }
     }
 
@@ -133,10 +134,18 @@ impl Places {
         Self { names, rates, ways, racks, rack_of, by_rack, starts, ids, domains, interfaces }
     }
 
-    /// The same places, of `fabric`, where flows choose interfaces by a rule. A flow uses one at each end, or several if
-    /// `may_use_several`: with Multipath TCP, and where events may move it while packets are in flight.
-    pub fn with_rule(self, fabric: &Fabric, rule: InterfaceRule, may_use_several: bool) -> Self {
-        Self { interfaces: Some(Interfaces::of(fabric, rule, may_use_several)), ..self }
+    /// The same places, of `fabric`, whose links are up or not as `is_up` says, or sometimes (`None`). Flows choose interfaces by a
+    /// rule. A flow uses one at each end, or several if `may_use_several`: with Multipath TCP, and where events may move it
+    /// while packets are in flight.
+    pub fn with_rule(
+        self,
+        fabric: &Fabric,
+        rule: InterfaceRule,
+        may_use_several: bool,
+        is_up: &dyn Fn(LinkId) -> Option<bool>,
+    ) -> Self {
+        let interfaces = Some(Interfaces::of(fabric, rule, may_use_several, is_up));
+        Self { interfaces, domains: Domains::of(fabric, is_up), ..self }
     }
 
     /// The number of hosts.

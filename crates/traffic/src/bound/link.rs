@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use weft_units::{Duration, HostId, Rate, Time};
 
 use crate::listed::ListedFlow;
-use crate::places::Places;
+use crate::places::{Course, Places};
 
 /// Which links of a host count together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -16,6 +16,8 @@ enum Kind {
     Interface(u32),
     /// That into its scale-up domain.
     ScaleUp,
+    /// This one and those into the network, for messages that change between them.
+    Either,
 }
 
 /// Links of a host in one direction.
@@ -38,10 +40,13 @@ impl Link {
     }
 
     fn kind(flow: &ListedFlow, end: usize, places: &Places) -> Kind {
-        if places.takes_domain(flow) {
-            return Kind::ScaleUp;
+        match places.course(flow) {
+            Course::Domain => Kind::ScaleUp,
+            Course::Either => Kind::Either,
+            Course::Network => {
+                places.known_interfaces(flow).map_or(Kind::Network, |both| Kind::Interface(both[end]))
+            }
         }
-        places.known_interfaces(flow).map_or(Kind::Network, |both| Kind::Interface(both[end]))
     }
 
     /// Its number among those of all hosts.
@@ -49,23 +54,26 @@ impl Link {
         let number = match self.kind {
             Kind::Network => self.host.index(),
             Kind::ScaleUp => places.len() + self.host.index(),
-            Kind::Interface(number) => 2 * places.len() + places.interface_index(self.host, number),
+            Kind::Either => 2 * places.len() + self.host.index(),
+            Kind::Interface(number) => 3 * places.len() + places.interface_index(self.host, number),
         };
         2 * number + usize::from(self.receives)
     }
 
     /// The number of those of all hosts.
     pub(super) fn count(places: &Places) -> usize {
-        2 * (2 * places.len() + places.interface_count())
+        2 * (3 * places.len() + places.interface_count())
     }
 
     pub(super) fn rate(self, places: &Places) -> Rate {
-        let rates = match self.kind {
-            Kind::Network => [places.rate(self.host), places.rate_in(self.host)],
-            Kind::Interface(number) => places.interface_rates(self.host, number),
-            Kind::ScaleUp => places.domain_rates(self.host).unwrap_or([Rate::from_bps(0); 2]),
-        };
-        rates[usize::from(self.receives)]
+        let through = [places.rate(self.host), places.rate_in(self.host)];
+        let end = usize::from(self.receives);
+        match self.kind {
+            Kind::Network => through[end],
+            Kind::Interface(number) => places.interface_rates(self.host, number)[end],
+            Kind::ScaleUp => places.domain_rates(self.host)[end],
+            Kind::Either => Course::Either.rate(places.domain_rates(self.host)[end], through[end]),
+        }
     }
 
     /// Such as `h3 sends into the network`.
@@ -75,6 +83,8 @@ impl Link {
             (Kind::Network, true) => "receives from the network".to_owned(),
             (Kind::ScaleUp, false) => "sends into its scale-up domain".to_owned(),
             (Kind::ScaleUp, true) => "receives from its scale-up domain".to_owned(),
+            (Kind::Either, false) => "sends on all links".to_owned(),
+            (Kind::Either, true) => "receives on all links".to_owned(),
             (Kind::Interface(number), false) => format!("sends on interface {number}"),
             (Kind::Interface(number), true) => format!("receives on interface {number}"),
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, HostId, NodeId, Rate};
+use weft_units::{Duration, HostId, LinkId, NodeId, Rate};
 
 /// Properties of a host's links besides their outgoing rates.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,29 @@ pub(super) struct Ways {
     pub(super) delay_in: Duration,
 }
 
+/// The links that messages between two hosts take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Course {
+    /// Those into the network.
+    Network,
+    /// Those into their scale-up domain.
+    Domain,
+    /// Those into their scale-up domain while these work, else those into the network.
+    Either,
+}
+
+impl Course {
+    /// The rate of a host `within` its domain or `through` the network, whichever a message takes. For one that changes between
+    /// them, the sum: it sends on the other link while packets on the first one are in flight.
+    pub(crate) fn rate(self, within: Rate, through: Rate) -> Rate {
+        match self {
+            Self::Domain => within,
+            Self::Network => through,
+            Self::Either => Rate::from_bps(within.bps().saturating_add(through.bps())),
+        }
+    }
+}
+
 /// The scale-up domains; empty if there are none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domains {
@@ -20,28 +43,32 @@ pub(super) struct Domains {
     hosts: Vec<Vec<HostId>>,
     /// The domain of each host; [`NONE`] outside.
     of_host: Vec<u32>,
-    /// The working links of each host into its domain.
-    ways: Vec<Option<(Rate, Ways)>>,
+    /// The link of each host into its domain, unless it is down all the time, and whether it always works.
+    ways: Vec<Option<(Rate, Ways, bool)>>,
 }
 
 /// The domain of a host outside of all domains.
 const NONE: u32 = u32::MAX;
 
 impl Domains {
-    pub(super) fn of(fabric: &Fabric) -> Self {
+    /// Those of a fabric. Whether a link is up; `None` if that changes.
+    pub(super) fn of(fabric: &Fabric, is_up: impl Fn(LinkId) -> Option<bool>) -> Self {
         if !fabric.has_scale_up() {
             return Self::default();
         }
         let mut members: BTreeMap<NodeId, Vec<HostId>> = BTreeMap::new();
         let mut ways = Vec::new();
         for host in (0..fabric.host_count() as u32).map(HostId) {
-            let links = fabric.scale_up_link(host).map(|id| (fabric.link(id), fabric.link(id.reverse())));
-            if let Some((out, _)) = links {
-                members.entry(out.to).or_default().push(host);
-            }
-            ways.push(links.filter(|(out, back)| out.up && back.up).map(|(out, back)| {
-                (out.rate, Ways { rate_in: back.rate, delay_out: out.delay, delay_in: back.delay })
-            }));
+            let Some(id) = fabric.scale_up_link(host) else {
+                ways.push(None);
+                continue;
+            };
+            let (out, back) = (fabric.link(id), fabric.link(id.reverse()));
+            members.entry(out.to).or_default().push(host);
+            let states = [id, id.reverse()].map(&is_up);
+            let way = Ways { rate_in: back.rate, delay_out: out.delay, delay_in: back.delay };
+            let is_down = states.contains(&Some(false));
+            ways.push((!is_down).then_some((out.rate, way, states == [Some(true); 2])));
         }
         let mut hosts: Vec<Vec<HostId>> = members.into_values().collect();
         let mut of_host = vec![NONE; ways.len()];
@@ -58,9 +85,15 @@ impl Domains {
         &self.hosts
     }
 
-    /// Whether two hosts belong to one domain, and are connected by it.
-    pub(super) fn connects(&self, a: HostId, b: HostId) -> bool {
-        self.share(a, b) && self.within(a).is_some() && self.within(b).is_some()
+    /// The links that messages between two hosts take.
+    pub(super) fn course(&self, a: HostId, b: HostId) -> Course {
+        let is_always =
+            |host: HostId| self.ways.get(host.index()).copied().flatten().map(|(.., always)| always);
+        match (self.share(a, b), is_always(a), is_always(b)) {
+            (true, Some(true), Some(true)) => Course::Domain,
+            (true, Some(_), Some(_)) => Course::Either,
+            _ => Course::Network,
+        }
     }
 
     /// Whether two hosts belong to one domain.
@@ -69,9 +102,10 @@ impl Domains {
         of(a).is_some_and(|domain| Some(domain) == of(b))
     }
 
-    /// The working link of a host into its domain: the rate out of it, and the rest.
+    /// The link of a host into its domain: the rate out of it, and the rest; `None` if it is down all the time.
     pub(super) fn within(&self, host: HostId) -> Option<(Rate, Ways)> {
-        *self.ways.get(host.index())?
+        let (rate, ways, _) = (*self.ways.get(host.index())?)?;
+        Some((rate, ways))
     }
 
     /// The rank that passes messages on from a rank to another, with ranks on these hosts: that on the host of the sender's

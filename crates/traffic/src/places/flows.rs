@@ -3,47 +3,45 @@
 use weft_units::{Duration, HostId, Rate};
 
 use super::Places;
+use super::domains::{Course, Ways};
 use super::interfaces::Interfaces;
 use crate::listed::ListedFlow;
 
 impl Places {
-    /// The least delays of the links of two hosts that a packet of a flow passes, without the links between switches; of an `answer`,
-    /// those on its way back.
-    pub(crate) fn delay(&self, flow: &ListedFlow, is_answer: bool) -> Duration {
-        let ends = [flow.src, flow.dst];
-        let ways = |host: HostId| self.ways.get(host.index()).copied();
-        let both = match (self.takes_domain(flow), self.known_interfaces(flow), &self.interfaces) {
-            (true, ..) => ends.map(|host| self.domains.within(host).map(|(_, ways)| ways)),
-            (false, Some([own, other]), Some(all)) => {
-                [Some(all.way(flow.src, own).1), Some(all.way(flow.dst, other).1)]
-            }
-            _ => ends.map(ways),
-        };
-        let [src, dst] = if is_answer { [both[1], both[0]] } else { both };
-        src.map_or(Duration::ZERO, |ways| ways.delay_out) + dst.map_or(Duration::ZERO, |ways| ways.delay_in)
-    }
-
-    /// Why a flow cannot run between these hosts.
-    pub(crate) fn refuse(&self, flow: &ListedFlow) -> Option<String> {
-        match [flow.src, flow.dst].into_iter().find(|host| host.index() >= self.len()) {
-            Some(host) => Some(format!("there is no host {host} in the fabric")),
-            None if flow.src == flow.dst => {
-                Some(format!("its source and destination are both `{}`", self.name(flow.src)))
-            }
-            None => (flow.bytes == 0).then(|| "its size is 0 bytes".into()),
+    /// The links that a flow takes: those into the network, also if it names interfaces there, or into a scale-up domain.
+    pub(crate) fn course(&self, flow: &ListedFlow) -> Course {
+        match self.interfaces.as_ref().is_some_and(Interfaces::are_listed) {
+            true => Course::Network,
+            false => self.domains.course(flow.src, flow.dst),
         }
     }
 
-    /// Whether a flow takes a scale-up domain: both hosts belong to it, their links into it work at the start, and the flow names no
-    /// interfaces into the network.
-    pub(crate) fn takes_domain(&self, flow: &ListedFlow) -> bool {
-        let is_listed = self.interfaces.as_ref().is_some_and(Interfaces::are_listed);
-        !is_listed && self.domains.connects(flow.src, flow.dst)
+    /// The least delays of the links of two hosts that a packet of a flow passes, without the links between switches; of an `answer`,
+    /// those on its way back.
+    pub(crate) fn delay(&self, flow: &ListedFlow, is_answer: bool) -> Duration {
+        let of = |[src, dst]: [Option<_>; 2]| {
+            let [src, dst] = if is_answer { [dst, src] } else { [src, dst] };
+            src.map_or(Duration::ZERO, |ways: Ways| ways.delay_out)
+                + dst.map_or(Duration::ZERO, |ways: Ways| ways.delay_in)
+        };
+        let ends = [flow.src, flow.dst];
+        let within = || of(ends.map(|host| self.domains.within(host).map(|(_, ways)| ways)));
+        let through = || match (self.known_interfaces(flow), &self.interfaces) {
+            (Some([own, other]), Some(all)) => {
+                of([Some(all.way(flow.src, own).1), Some(all.way(flow.dst, other).1)])
+            }
+            _ => of(ends.map(|host| self.ways.get(host.index()).copied())),
+        };
+        match self.course(flow) {
+            Course::Domain => within(),
+            Course::Network => through(),
+            Course::Either => within().min(through()),
+        }
     }
 
     /// The numbers of the interfaces that a flow through the network has at its source and its destination, if they are known.
     pub(crate) fn known_interfaces(&self, flow: &ListedFlow) -> Option<[u32; 2]> {
-        self.interfaces.as_ref().filter(|_| !self.takes_domain(flow))?.known(flow)
+        self.interfaces.as_ref().filter(|_| self.course(flow) == Course::Network)?.known(flow)
     }
 
     /// The number of an interface among those of all hosts.
@@ -62,30 +60,36 @@ impl Places {
         way.map_or([Rate::from_bps(0); 2], |(out, ways)| [out, ways.rate_in])
     }
 
-    /// The rates at which `host` sends into its scale-up domain and receives from it.
-    pub(crate) fn domain_rates(&self, host: HostId) -> Option<[Rate; 2]> {
-        self.domains.within(host).map(|(out, ways)| [out, ways.rate_in])
+    /// The rates at which `host` sends into its scale-up domain and receives from it; 0 without a link that ever works.
+    pub(crate) fn domain_rates(&self, host: HostId) -> [Rate; 2] {
+        self.domains.within(host).map_or([Rate::from_bps(0); 2], |(out, ways)| [out, ways.rate_in])
     }
 
     /// The rate at which the source of a flow can send it, with nothing else in the network.
     pub(crate) fn rate_out(&self, flow: &ListedFlow) -> Rate {
-        if self.takes_domain(flow) {
-            return self.domain_rates(flow.src).map_or(Rate::from_bps(0), |[out, _]| out);
-        }
         let one = self.interfaces.as_ref().and_then(|all| all.rate_out(flow));
-        one.unwrap_or_else(|| self.rate(flow.src))
+        let through = one.unwrap_or_else(|| self.rate(flow.src));
+        self.course(flow).rate(self.domain_rates(flow.src)[0], through)
     }
 
     /// The rate of a flow with nothing else in the network: that of the slower of both hosts' links into the network or, within a
     /// scale-up domain, into it.
     pub(crate) fn rate_of(&self, flow: &ListedFlow) -> Rate {
-        let into = if self.takes_domain(flow) {
-            self.domain_rates(flow.dst).map_or(Rate::from_bps(0), |[_, into]| into)
-        } else {
-            let are_in_one_domain = self.domains.share(flow.src, flow.dst);
-            let one = self.interfaces.as_ref().and_then(|all| all.rate_in(flow, are_in_one_domain));
-            one.unwrap_or_else(|| self.rate_in(flow.dst))
-        };
+        let are_in_one_domain = self.domains.share(flow.src, flow.dst);
+        let one = self.interfaces.as_ref().and_then(|all| all.rate_in(flow, are_in_one_domain));
+        let through = one.unwrap_or_else(|| self.rate_in(flow.dst));
+        let into = self.course(flow).rate(self.domain_rates(flow.dst)[1], through);
         self.rate_out(flow).min(into)
+    }
+
+    /// Why a flow cannot run between these hosts.
+    pub(crate) fn refuse(&self, flow: &ListedFlow) -> Option<String> {
+        match [flow.src, flow.dst].into_iter().find(|host| host.index() >= self.len()) {
+            Some(host) => Some(format!("there is no host {host} in the fabric")),
+            None if flow.src == flow.dst => {
+                Some(format!("its source and destination are both `{}`", self.name(flow.src)))
+            }
+            None => (flow.bytes == 0).then(|| "its size is 0 bytes".into()),
+        }
     }
 }

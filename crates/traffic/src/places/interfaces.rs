@@ -29,14 +29,24 @@ pub(super) struct Interfaces {
 }
 
 impl Interfaces {
-    /// Those of the hosts of `fabric`, which flows choose by a rule; a flow may use several if `may_use_several`.
-    pub(super) fn of(fabric: &Fabric, rule: InterfaceRule, may_use_several: bool) -> Self {
+    /// Those of the hosts of `fabric`, whose links `is_up` knows. Flows choose them by a rule; a flow may use several if
+    /// `may_use_several`.
+    pub(super) fn of(
+        fabric: &Fabric,
+        rule: InterfaceRule,
+        may_use_several: bool,
+        is_up: impl Fn(LinkId) -> Option<bool>,
+    ) -> Self {
         let all = weft_fabric::Interfaces::of(fabric);
         let ways = all.links().map(|link| way(fabric, link)).collect();
         let is_known = matches!(rule, InterfaceRule::Rail | InterfaceRule::Listed);
         let used = match may_use_several {
             true => Use::Several,
-            false if is_known && fabric.links().iter().all(|link| link.up) => Use::Known,
+            false
+                if is_known && (0..fabric.links().len() as u32).all(|id| is_up(LinkId(id)) == Some(true)) =>
+            {
+                Use::Known
+            }
             false => Use::One,
         };
         Self { rule, used, all, ways }

@@ -415,6 +415,45 @@ fn collectives_on_one_interface_at_each_end_take_no_less_than_their_bound_and_li
 }
 
 #[test]
+fn a_bound_knows_the_links_into_scale_up_domains_that_fail_and_recover() {
+    // Domains of four hosts, faster and slower than the network.
+    for scale_up in ["20 Gbps", "100 Mbps"] {
+        let fabric = format!(
+            "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 4\nscale_up = 4\nscale_up_rate = \"{scale_up}\"\n"
+        );
+        let event = |at: &str, what: &str| format!("[[event]]\nat = \"{at}\"\n{what} = \"h0-n0\"\n");
+        let of = |failed: &str, collective: &str, events: &str| {
+            let traffic = format!(
+                "[traffic]\ncollective = \"{collective}\"\nbytes = \"4 MB\"\nstart = \"2 ms\"\nranks = 4\n{events}"
+            );
+            let text = scenario(&format!("{fabric}{failed}"), "roce", "hash", &traffic);
+            let bound = plan(&parsed(&text), b"").traffic.jobs.list()[0].bound.clone();
+            (bound, ratio(&text))
+        };
+        for collective in ["send-recv", "ring-all-reduce", "all-to-all", "pipeline"] {
+            let (failed, heals) = ("failed = [\"h0-n0\"]\n", event("1 ms", "heal"));
+            let (without, slow) = of(failed, collective, "");
+            // An event at the start is the form of the fabric.
+            assert_eq!(of("", collective, &event("0 s", "fail")), (without, slow), "{scale_up} {collective}");
+            let whole = of("", collective, "");
+            assert_eq!(of(failed, collective, &event("0 s", "heal")), whole, "{scale_up} {collective}");
+            for (failed, events) in [
+                ("", String::new()),
+                (failed, String::new()),
+                (failed, heals.clone()),
+                ("", event("3 ms", "fail")),
+                (failed, event("5 ms", "heal")),
+                ("", event("1 ms", "fail") + &event("6 ms", "heal")),
+                ("", "[[event]]\nat = \"4 ms\"\nfail_node = \"n0\"\n".to_owned()),
+            ] {
+                let (bound, ratio) = of(failed, collective, &events);
+                assert!(ratio >= 1.0, "{scale_up} {collective} {failed} {events}: {ratio} times {bound:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn results_do_not_depend_on_the_threads() {
     let flows: String = (0..48)
         .map(|at| {
