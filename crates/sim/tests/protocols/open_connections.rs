@@ -100,6 +100,34 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
     }
 }
 
+/// Windows of a few packets, and messages that end with a short one.
+#[test]
+fn ultra_ethernet_fills_slow_and_short_links() {
+    for (rate, delay) in
+        [("1 Gbps", "1 us"), ("10 Gbps", "1 us"), ("25 Gbps", "100 ns"), ("400 Gbps", "100 ns")]
+    {
+        let of = |traffic: &str| {
+            let text = format!(
+                "[fabric]\nkind = \"spine-leaf\"\nspines = 4\nleaves = 2\nhosts_per_leaf = 4\nrate = \"{rate}\"\n\
+                 delay = \"{delay}\"\nqueue = \"2 MB\"\necn_threshold = \"65 packets\"\n[traffic]\n{traffic}\n\
+                 [scheme]\nname = \"ecmp\"\n[transport]\nprotocol = \"uec\"\n[run]\nduration = \"1 s\"\nlimit = \"5 s\"\n"
+            );
+            planned(&text, "")
+        };
+        for dst in ["h1", "h5"] {
+            let flow = format!("flow_list = [{{ src = \"h0\", dst = \"{dst}\", bytes = \"4 MB\" }}]");
+            let record = run(&of(&flow), 1).1.flows.remove(0);
+            let slowdown =
+                (record.end.unwrap() - record.flow.start).as_secs_f64() / record.ideal.unwrap().as_secs_f64();
+            assert!((1.0..1.01).contains(&slowdown), "{rate} {delay} {dst}: {slowdown}");
+        }
+        let plan = of("collective = \"ring-all-reduce\"\nbytes = \"4 MB\"");
+        let (job, bound) = (run(&plan, 1).0.jobs[0], plan.traffic.jobs.list()[0].bound.time);
+        let ratio = (job.end.unwrap() - job.start.unwrap()).as_secs_f64() / bound.as_secs_f64();
+        assert!((1.0..1.25).contains(&ratio), "{rate} {delay}: {ratio}");
+    }
+}
+
 #[test]
 fn a_connection_of_its_own_for_each_message_costs_tcp_a_handshake_in_every_step() {
     let took = |connections: &str| {

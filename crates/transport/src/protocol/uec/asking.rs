@@ -1,8 +1,9 @@
-//! When a [`Sender`] asks for an answer: with each packet that is sent again, with the last packet that its window allows, and,
-//! if its window shrinks after packets have left, with a request (a control packet of Ultra Ethernet 1.0: Request for ACK).
+//! When a [`Sender`] asks for an answer: with each packet that is sent again, with the last packet that its window allows, three
+//! times in the largest window if that is small, and, if its window shrinks after packets have left, with a request (a control packet of Ultra Ethernet 1.0: Request for ACK).
 //!
 //! Otherwise both ends could wait for each other until packets are overdue: the sender for an answer that lets it go on, the
-//! receiver for more bytes.
+//! receiver for more bytes. The largest window is 1.5 bandwidth-delay products: a sender without an answer for more than a third
+//! of it has to wait.
 
 use super::config::Config;
 use super::receiver::Data;
@@ -12,7 +13,10 @@ impl Sender {
     /// Whether packet `number`, which was just sent, asks for an answer: none may follow that would lead to one.
     #[inline]
     pub(super) fn asks(&mut self, config: &Config, number: u32, is_again: bool) -> bool {
-        let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
+        let asks = is_again
+            || self.end_of_earlier(number).is_some()
+            || self.window.is_third(config, number)
+            || self.due(config).is_none();
         if !asks && let Some(sent) = self.sent(number) {
             sent.asks = false;
             self.unasked += 1;

@@ -68,7 +68,7 @@ params! {
         entropy_choice: EntropyChoice = EntropyChoice::Mixed;
         /// a receiver answers when this many bytes have arrived; with 0 B, it answers every packet
         ack_bytes: Bytes = Bytes(16_384), in Bytes(0)..=Bytes(1 << 20);
-        /// requests for answers by a sender whose window has shrunk below what is in flight; uet-htsim's senders have none
+        /// requests for answers by a sender whose window is small, or has shrunk below what is in flight; uet-htsim's senders have none
         answer_requests: bool = true;
         /// a packet not acknowledged for this long is sent again; by default twice `base_rtt`, but at least 100 us
         rto: Option<Duration> = None, in TIMES;

@@ -276,6 +276,7 @@ impl Sender {
         let of_attempt =
             self.sent(answer.number).filter(|sent| sent.attempt == answer.attempt && !answer.is_requested);
         let rtt = of_attempt.map(|sent| now.saturating_since(sent.at)).filter(|rtt| *rtt > Duration::ZERO);
+        let is_full = self.size(config, answer.number) == config.mtu;
         let mut bytes = 0;
         for number in self.cumulative..answer.cumulative.min(self.next()) {
             bytes += self.arrived(config, number);
@@ -297,7 +298,8 @@ impl Sender {
                 earlier.0.pop_front();
             }
         }
-        let signal = Signal { bytes, is_marked: answer.is_marked, rtt, in_flight: self.in_flight };
+        let is_marked = answer.is_marked;
+        let signal = Signal { bytes, is_marked, rtt, is_full, in_flight: self.in_flight };
         if !answer.is_trimmed || bytes > 0 {
             self.window.acknowledged(config, signal, now);
         }

@@ -42,6 +42,8 @@ pub(crate) struct Signal {
     pub is_marked: bool,
     /// The round-trip time of the packet, if this transmission of it is known.
     pub rtt: Option<Duration>,
+    /// Whether it is a full packet: that of a shorter one is no base for others.
+    pub is_full: bool,
     /// Bytes in flight.
     pub in_flight: u32,
 }
@@ -133,6 +135,19 @@ impl Window {
                 both.1.target(backlog.min(both.0.window().saturating_add(full.into())), full)
             }
         }
+    }
+
+    /// Whether a third of NSCC's largest window ends with packet `number`, if a receiver collects more before it answers.
+    #[inline]
+    pub fn is_third(&self, config: &Config, number: u32) -> bool {
+        let nscc = match self {
+            Self::Nscc(nscc) => nscc,
+            Self::NsccRccc(both) => &both.0,
+            Self::Fixed(_) | Self::Rccc(_) => return false,
+        };
+        let (mtu, third) = (f64::from(config.mtu), nscc.largest(config.mtu.into()) / 3.0);
+        let is_small = config.answer_requests && third < config.ack_bytes.0 as f64;
+        is_small && (number + 1).is_multiple_of(((third / mtu) as u32).max(1))
     }
 
     /// By default, as many bytes sent later have arrived when a packet is lost: 1.5 windows, but at most the largest one.
@@ -259,9 +274,11 @@ impl Nscc {
         self.delay += DELAY_WEIGHT * (delay - self.delay);
     }
 
-    /// The queueing delay of a round-trip time, which may lower the base.
-    fn queueing(&mut self, rtt: Duration) -> Duration {
-        self.base_rtt = self.base_rtt.min(rtt);
+    /// The queueing delay of a round-trip time, which may lower the base if it is a full packet's.
+    fn queueing(&mut self, rtt: Duration, is_full: bool) -> Duration {
+        if is_full {
+            self.base_rtt = self.base_rtt.min(rtt);
+        }
         rtt.saturating_sub(self.base_rtt)
     }
 
@@ -273,7 +290,7 @@ impl Nscc {
         self.ignore = self.ignore.saturating_sub(signal.bytes);
         let delay = match signal.rtt {
             Some(rtt) => {
-                let delay = self.queueing(rtt);
+                let delay = self.queueing(rtt, signal.is_full);
                 // A long delay without a mark has passed already.
                 let is_past = !signal.is_marked && delay > target;
                 self.average(if is_past { self.base_rtt.ps() as f64 / 4.0 } else { delay.ps() as f64 });
@@ -336,7 +353,7 @@ impl Nscc {
         let constants = self.constants(config);
         self.ignore = self.ignore.saturating_sub(signal.bytes);
         if let Some(rtt) = signal.rtt {
-            self.queueing(rtt);
+            self.queueing(rtt, signal.is_full);
         }
         // The queue that trims is about a bandwidth-delay product long.
         self.average(self.base_rtt.ps() as f64);
@@ -389,6 +406,8 @@ impl Nscc {
 
 #[cfg(test)]
 mod tests {
+    use weft_units::Bytes;
+
     use super::*;
 
     fn nscc() -> Nscc {
@@ -403,7 +422,7 @@ mod tests {
             let rtt = Some(Duration::from_us(rtt));
             nscc.acknowledged(
                 &Config::default(),
-                Signal { bytes: 4096, is_marked, rtt, in_flight: 40_000 },
+                Signal { bytes: 4096, is_marked, rtt, is_full: true, in_flight: 40_000 },
                 now,
             );
         }
@@ -449,9 +468,36 @@ mod tests {
     }
 
     #[test]
+    fn a_short_packet_does_not_lower_the_base_round_trip_of_full_ones() {
+        let mut nscc = nscc();
+        let signal =
+            |rtt, is_full| Signal { bytes: 64, is_marked: false, rtt: Some(rtt), is_full, in_flight: 0 };
+        let us = Duration::from_us;
+        for (rtt, is_full, base) in [(3, false, 12), (9, true, 9), (11, true, 9), (2, false, 9)] {
+            nscc.acknowledged(&Config::default(), signal(us(rtt), is_full), Time::ZERO + us(20));
+            assert_eq!(nscc.base_rtt, us(base), "after {rtt} us");
+        }
+    }
+
+    #[test]
+    fn a_third_of_a_small_window_ends_with_a_request() {
+        // 225 000 bytes at 100 Gbps; at 10 Gbps a third is 7 500 bytes, of four packets of 4 096 bytes that are answered together.
+        let thirds = |gbps, config: &Config| -> Vec<u32> {
+            let window = Window::new(config, Rate::from_gbps(gbps));
+            (0..6).filter(|number| window.is_third(config, *number)).collect()
+        };
+        assert_eq!(thirds(100, &Config::default()), [0; 0]);
+        assert_eq!(thirds(10, &Config::default()), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(thirds(10, &Config { mtu: 2500, ..Config::default() }), [2, 5]);
+        assert_eq!(thirds(10, &Config { answer_requests: false, ..Config::default() }), [0; 0]);
+        assert_eq!(thirds(10, &Config { ack_bytes: Bytes(4096), ..Config::default() }), [0; 0]);
+        assert_eq!(thirds(10, &Config { congestion: Congestion::Fixed, ..Config::default() }), [0; 0]);
+    }
+
+    #[test]
     fn a_trimmed_packet_takes_its_bytes_from_the_window() {
         let mut nscc = nscc();
-        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
+        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, is_full: true, in_flight: 200_000 };
         nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(20));
         assert_eq!(nscc.window(), 225_000 - 4096);
         nscc.lost(&Config::default(), 4096);
@@ -461,7 +507,7 @@ mod tests {
     #[test]
     fn an_incast_makes_the_window_what_arrived_in_a_period() {
         let mut nscc = nscc();
-        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
+        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, is_full: true, in_flight: 200_000 };
         nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(20));
         nscc.achieved = 8192;
         nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(50));
@@ -475,7 +521,7 @@ mod tests {
     fn the_window_stays_between_a_packet_and_its_largest() {
         let mut nscc = nscc();
         for at in 0..1000 {
-            let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 0 };
+            let signal = Signal { bytes: 4096, is_marked: true, rtt: None, is_full: true, in_flight: 0 };
             nscc.trimmed(&Config::default(), signal, Time::ZERO + Duration::from_us(at));
         }
         assert_eq!(nscc.window(), 4096);
