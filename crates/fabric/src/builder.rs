@@ -276,6 +276,18 @@ impl FabricBuilder {
         Ok(())
     }
 
+    /// Lets all cables between two nodes work again, both directions.
+    ///
+    /// # Errors
+    /// Unknown node, or no cable between them.
+    pub fn heal(&mut self, a: &str, b: &str) -> Result<(), FabricError> {
+        let (a, b) = (self.find(a)?, self.find(b)?);
+        for link in self.links_between(a, b)? {
+            self.set_up(link, true);
+        }
+        Ok(())
+    }
+
     /// Sets whether a cable works, both directions.
     pub(crate) fn set_up(&mut self, link: LinkId, up: bool) {
         self.links[link.index()].up = up;

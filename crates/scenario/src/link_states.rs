@@ -97,8 +97,11 @@ pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
         }
         let mut builder = fabric.edit();
         for (link, id) in fabric.links().iter().zip(0..).step_by(2) {
-            if !state.is_up(LinkId(id)) {
-                builder.fail(&fabric.node(link.from).name, &fabric.node(link.to).name).ok()?;
+            let (a, b) = (&fabric.node(link.from).name, &fabric.node(link.to).name);
+            match (link.up, state.is_up(LinkId(id))) {
+                (true, false) => builder.fail(a, b).ok()?,
+                (false, true) => builder.heal(a, b).ok()?,
+                _ => {}
             }
         }
         if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {

@@ -372,7 +372,14 @@ impl<'a> FlowLedger<'a> {
             resolution: source.resolution,
             exploration: first.and_then(|seen| seen.exploration),
             moves: active.seen.iter().map(|seen| seen.moves).sum(),
-            path: first.map(|seen| seen.path.clone()).unwrap_or_default(),
+            // Of a message on an open connection, the first subflow may have carried nothing.
+            path: active
+                .seen
+                .iter()
+                .map(|seen| &seen.path)
+                .find(|path| !path.is_empty())
+                .cloned()
+                .unwrap_or_default(),
         });
         // Of several messages on a connection, the last one has the counts of all.
         if source.multipath.is_some() && self.connections.owner(flow.id.0) == flow.id.0 {

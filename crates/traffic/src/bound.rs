@@ -292,6 +292,24 @@ mod tests {
     }
 
     #[test]
+    fn messages_from_far_hosts_reach_the_link_of_their_destination_later() {
+        let link = |us| LinkSpec::new(Rate::from_gbps(1), US(us));
+        let mut fabric = FabricBuilder::new("one switch");
+        let switch = fabric.add_switch("s", 1, None).unwrap();
+        for (at, us) in [1, 100, 1].into_iter().enumerate() {
+            let host = fabric.add_host(format!("h{at}"), 0, None).unwrap();
+            fabric.connect(host, switch, &link(us)).unwrap();
+        }
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program { ranks: 3, ..Program::default() };
+        let (near, _far) = (program.flow(0, 2, 20_000), program.flow(1, 2, 20_000));
+        let work = program.work(2, 0, US(90));
+        program.need(work, near, Point::Received, US(0));
+        // Until 162 us from h0, and the computation; until 261 us from h1. Both together end no earlier than 322 us.
+        assert_eq!(Bound::of(&program, &places, Reuse::PerMessage).time, US(1 + 160 + 160 + 1));
+    }
+
+    #[test]
     fn a_flow_has_the_rate_of_one_interface_unless_it_may_use_several() {
         use crate::lane::{InterfaceRule, Lane};
         let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));

@@ -253,7 +253,7 @@ impl Program {
         for (step, flow) in std::mem::take(&mut self.sends) {
             let flow = &self.flows[flow as usize];
             if let StepKind::Work { takes, .. } = &mut self.steps[step as usize].kind {
-                *takes = places.rate_out(flow).tx_time(Bytes(flow.bytes));
+                *takes = places.pace(flow).tx_time(Bytes(flow.bytes));
             }
         }
     }

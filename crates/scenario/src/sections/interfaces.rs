@@ -42,7 +42,7 @@ pub(crate) fn lane(section: &Section<'_>) -> Option<Lane> {
         );
         section.problem(
             node.span,
-            format!("`{}` is no pair of interfaces", section.path_of(RULE.name)),
+            format!("`{}` is not a pair of interfaces", section.path_of(RULE.name)),
             label,
         );
     }

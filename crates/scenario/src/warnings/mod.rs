@@ -118,8 +118,8 @@ fn without_tcp(scheme: &Descriptor, protocol: &Protocol) -> Option<String> {
 fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
     let is_mesh = transport.mptcp == Mptcp::Fullmesh;
     (is_mesh && !Interfaces::of(fabric).are_several()).then(|| {
-        "transport.mptcp = \"fullmesh\" opens one subflow only: it needs several links per host, and every host has one; \
-         set it to \"ndiffports\", or give hosts several links"
+        "transport.mptcp = \"fullmesh\" opens one subflow only: it needs several links of a host into the network, and every host has \
+         one; set it to \"ndiffports\", or give hosts several links"
             .to_owned()
     })
 }

@@ -22,7 +22,7 @@ impl Nics {
 
     /// The link on which one side (0: the source) of a flow sends, and the addresses in its `header`. With preferred interfaces,
     /// both ends find the same two that work; packets go to the address of the other one. With the numbers of links, the
-    /// link is the one of this number. Else it is one that [`Nics::by_hash`] picks.
+    /// link is the one of this number or, while that does not work, another one. Else it is one that [`Nics::by_hash`] picks.
     pub fn attach(
         &self,
         net: &Network<'_>,
@@ -40,7 +40,13 @@ impl Nics {
                 (header.src, header.dst) = (Mac::of_host(own.0), Mac::of_host(other.0));
                 net.link_at(node, all.port(hosts[side], both[side]))
             }
-            (Addresses::Links(both), _) => net.link_at(node, PortId(both[side].into())),
+            (Addresses::Links(both), _) => {
+                let links = self.links(net.fabric, hosts[side], hosts[1 - side]);
+                let own = both[side];
+                let works = links.contains(&own);
+                let instead = || links[usize::from(own) % links.len()];
+                net.link_at(node, PortId(if works { own } else { instead() }.into()))
+            }
             _ => self.by_hash(net, flow, side),
         }
     }
@@ -51,7 +57,8 @@ impl Nics {
         [self.links(fabric, flow.src, flow.dst), self.links(fabric, flow.dst, flow.src)]
     }
 
-    /// The links, by number, on which a host sends into the network and reaches another host; all of them if none does.
+    /// The links, by number, on which a host sends into the network and reaches another host; all of them if none does, and at
+    /// least one.
     fn links(&self, fabric: &Fabric, from: HostId, to: HostId) -> Vec<u8> {
         let state = self.0.links(fabric.host_node(from));
         let (sink, routes) = (fabric.host_node(to), self.0.routes());
@@ -64,7 +71,11 @@ impl Nics {
         if found.is_empty() {
             found.extend(ports());
         }
-        found.into_iter().filter_map(|port| u8::try_from(port).ok()).collect()
+        let mut numbers: Vec<u8> = found.into_iter().filter_map(|port| u8::try_from(port).ok()).collect();
+        if numbers.is_empty() {
+            numbers.push(0);
+        }
+        numbers
     }
 
     /// Each host picks one of its links on a shortest path by the flow's hash, as in link aggregation (IEEE 802.1AX, 6.2.4).

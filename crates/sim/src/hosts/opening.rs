@@ -51,7 +51,7 @@ impl<P: Transmission> Shell<P> {
         let is_within = world.framings.is_within(flow);
         let links = self.protocol.uses_links(flow, cx.net).then(|| {
             let all = cx.nics.all_links(cx.net.fabric, flow);
-            all.map(|links| links.first().copied().unwrap_or_default())
+            all.map(|links| links[0])
         });
         let subflow = self.subflow(0, flow, side, links, cx);
         let to = subflow.template.destination().unwrap_or(flow.dst);

@@ -49,6 +49,11 @@ impl Link {
         }
     }
 
+    /// Whether it is at a destination.
+    pub(super) const fn receives(self) -> bool {
+        self.receives
+    }
+
     /// Its number among those of all hosts.
     pub(super) fn number(self, places: &Places) -> usize {
         let number = match self.kind {

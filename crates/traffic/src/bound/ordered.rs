@@ -63,9 +63,15 @@ impl<'a> Ordered<'a> {
         self.reuse == Reuse::Persistent && self.program.share_ends(node, waiting)
     }
 
-    /// The transfer of a flow over a link: from `start` on, and `after` its end there is the end of all.
+    /// The transfer over a link of a flow that starts at `start`, so much `after` whose end is the least end of all.
     pub(super) fn transfer(&self, number: u32, link: Link, start: Time, after: Duration) -> Transfer {
-        let takes = link.rate(self.places).tx_time(Bytes(self.flow(number).bytes));
-        Transfer { start, takes, tail: self.delay(number) + after }
+        let flow = self.flow(number);
+        let takes = link.rate(self.places).tx_time(Bytes(flow.bytes));
+        let [out, into] = self.places.delays(flow);
+        match link.receives() {
+            false => Transfer { start, takes, tail: out + into + after },
+            // The first bit has to reach the link.
+            true => Transfer { start: start + out, takes, tail: into + after },
+        }
     }
 }

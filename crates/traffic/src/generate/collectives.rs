@@ -81,20 +81,31 @@ impl Making<'_> {
         let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
         let bound = self.bound(index, group, &mut round, collective.reuse)?;
+        let mut first_bound = bound.clone();
+        let mut delays = Vec::new();
+        if collective.jitter > Duration::ZERO {
+            // One delay for each pair: the order of its messages stays.
+            let mut known = HashMap::new();
+            delays.extend(round.flows.iter().map(|flow| {
+                let delay = known.entry((flow.src, flow.dst)).or_insert_with(|| unit(&mut streams.jitter));
+                Duration::from_ps((*delay * collective.jitter.ps() as f64) as u64)
+            }));
+            // A round begins with its first message, which waits for its delay, but computations do not.
+            let mut late = round.clone();
+            late.flows.iter_mut().zip(&delays).for_each(|(flow, delay)| flow.start += *delay);
+            let late = self.bound(index, group, &mut late, collective.reuse)?;
+            if late.time < bound.time {
+                first_bound = late;
+            }
+        }
         // Of a single round, there is no second copy.
         if collective.rounds > 1 {
             all.place(&hosts);
         } else {
             all = round;
         }
-        if collective.jitter > Duration::ZERO {
-            // One delay for each pair: the order of its messages stays.
-            let mut delays = HashMap::new();
-            for flow in &mut all.flows {
-                let delay = delays.entry((flow.src, flow.dst)).or_insert_with(|| unit(&mut streams.jitter));
-                flow.start += Duration::from_ps((*delay * collective.jitter.ps() as f64) as u64);
-            }
-        }
+        let delays = delays.iter().cycle();
+        all.flows.iter_mut().zip(delays).for_each(|(flow, delay)| flow.start += *delay);
         let first = self.drafts.len();
         self.settle(index, group, &mut all, streams)?;
         self.waits.add(all, first);
@@ -118,7 +129,7 @@ impl Making<'_> {
                 bytes: collective.bytes,
                 flows,
                 began: Began::First,
-                bound: bound.clone(),
+                bound: if round == 0 { &first_bound } else { &bound }.clone(),
                 bus_factor: collective.algorithm.bus_factor(ranks),
             };
             self.waits.job(job, first + (round * flows) as usize);

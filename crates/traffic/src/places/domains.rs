@@ -6,11 +6,19 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, HostId, LinkId, NodeId, Rate};
 
 /// Properties of a host's links besides their outgoing rates.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Ways {
     pub(super) rate_in: Rate,
     pub(super) delay_out: Duration,
     pub(super) delay_in: Duration,
+}
+
+impl Ways {
+    /// The smaller delays of both.
+    pub(super) fn least(self, other: Self) -> Self {
+        let (delay_out, delay_in) = (self.delay_out.min(other.delay_out), self.delay_in.min(other.delay_in));
+        Self { delay_out, delay_in, ..self }
+    }
 }
 
 /// The links that messages between two hosts take.

@@ -16,26 +16,34 @@ impl Places {
         }
     }
 
-    /// The least delays of the links of two hosts that a packet of a flow passes, without the links between switches; of an `answer`,
+    /// The least delay of the links of two hosts that a packet of a flow passes, without the links between switches; of an `answer`,
     /// those on its way back.
     pub(crate) fn delay(&self, flow: &ListedFlow, is_answer: bool) -> Duration {
-        let of = |[src, dst]: [Option<_>; 2]| {
-            let [src, dst] = if is_answer { [dst, src] } else { [src, dst] };
-            src.map_or(Duration::ZERO, |ways: Ways| ways.delay_out)
-                + dst.map_or(Duration::ZERO, |ways: Ways| ways.delay_in)
-        };
+        let [src, dst] = self.ways_of(flow);
+        if is_answer { dst.delay_out + src.delay_in } else { src.delay_out + dst.delay_in }
+    }
+
+    /// The least delays of the link out of a flow's source, and of that into its destination.
+    pub(crate) fn delays(&self, flow: &ListedFlow) -> [Duration; 2] {
+        let [src, dst] = self.ways_of(flow);
+        [src.delay_out, dst.delay_in]
+    }
+
+    /// The links of a flow's source and destination, with the least delays if there are several.
+    fn ways_of(&self, flow: &ListedFlow) -> [Ways; 2] {
         let ends = [flow.src, flow.dst];
-        let within = || of(ends.map(|host| self.domains.within(host).map(|(_, ways)| ways)));
+        let within = || ends.map(|host| self.domains.within(host).map(|(_, ways)| ways).unwrap_or_default());
         let through = || match (self.known_interfaces(flow), &self.interfaces) {
-            (Some([own, other]), Some(all)) => {
-                of([Some(all.way(flow.src, own).1), Some(all.way(flow.dst, other).1)])
-            }
-            _ => of(ends.map(|host| self.ways.get(host.index()).copied())),
+            (Some([own, other]), Some(all)) => [all.way(flow.src, own).1, all.way(flow.dst, other).1],
+            _ => ends.map(|host| self.ways.get(host.index()).copied().unwrap_or_default()),
         };
         match self.course(flow) {
             Course::Domain => within(),
             Course::Network => through(),
-            Course::Either => within().min(through()),
+            Course::Either => {
+                let (inside, outside) = (within(), through());
+                [0, 1].map(|end| inside[end].least(outside[end]))
+            }
         }
     }
 
@@ -70,6 +78,15 @@ impl Places {
         let one = self.interfaces.as_ref().and_then(|all| all.rate_out(flow));
         let through = one.unwrap_or_else(|| self.rate(flow.src));
         self.course(flow).rate(self.domain_rates(flow.src)[0], through)
+    }
+
+    /// The rate of the links of a flow's source into the network, all together, or into their scale-up domain, whatever events
+    /// change later and however the flow chooses among them.
+    pub(crate) fn pace(&self, flow: &ListedFlow) -> Rate {
+        match self.domains.course(flow.src, flow.dst) {
+            Course::Network => self.rate(flow.src),
+            Course::Domain | Course::Either => self.domain_rates(flow.src)[0],
+        }
     }
 
     /// The rate of a flow with nothing else in the network: that of the slower of both hosts' links into the network or, within a

@@ -281,6 +281,38 @@ fn subflows_of_an_interface_that_fails_use_the_others() {
     }
 }
 
+/// A link that fails while the first subflow opens, before routes know it, and one that fails later while no other subflow is open.
+#[test]
+fn a_full_mesh_of_links_outlasts_failures_while_it_opens() {
+    for (failed, start, events) in [
+        ("", "2 ms", [("1500 us", "fail", "h0-l0"), ("9 s", "heal", "h0-l0")]),
+        ("", "0 s", [("3 us", "fail", "h0-l0"), ("9 s", "heal", "h0-l0")]),
+        ("", "2 ms", [("1500 us", "fail", "h2-l2"), ("9 s", "heal", "h2-l2")]),
+        ("failed = [\"h0-l0\"]", "0 s", [("1 ms", "heal", "h0-l0"), ("25 ms", "fail", "h0-l1")]),
+    ] {
+        for connections in ["per-message", "persistent"] {
+            let traffic = format!(
+                "[traffic]\ncollective = \"send-recv\"\nranks = [\"h0\", \"h2\"]\nbytes = \"10 MB\"\nstart = \"{start}\"\n\
+                 connections = \"{connections}\"\n"
+            );
+            let events =
+                events.map(|(at, what, link)| format!("[[event]]\nat = \"{at}\"\n{what} = \"{link}\"\n"));
+            let text = scenario(
+                &format!("{DUAL_TOR}{failed}"),
+                "tcp",
+                "hash",
+                &format!("{traffic}{}", events.concat()),
+            );
+            let ran = Ran::of(&text.replace("[scheme]", "mptcp = \"fullmesh\"\n[scheme]"));
+            assert!(
+                ran.seconds().iter().all(|seconds| *seconds < 3.0),
+                "{events:?} {connections}: {:?}",
+                ran.seconds()
+            );
+        }
+    }
+}
+
 /// Links into a scale-up domain are no links of a full mesh, and hosts of one domain have one subflow in it.
 #[test]
 fn a_full_mesh_of_links_leaves_scale_up_domains_to_flows_inside_them() {
@@ -310,7 +342,9 @@ fn flows_of_an_interface_that_is_down_share_another_one() {
             let flows = two(["h2", "h2"], [", interfaces = [0, 0]", ", interfaces = [1, 1]"]);
             let ran = Ran::of(&scenario(&fabric, protocol, "listed", &flows));
             let last = ran.seconds().into_iter().fold(0.0, f64::max);
-            assert!((2.0 * ALONE..2.3 * ALONE).contains(&last), "{protocol} {failed}: {last}");
+            // NSCC's windows are three packets on such slow links.
+            let most = if protocol == "uec" { 2.35 } else { 2.3 };
+            assert!((2.0 * ALONE..most * ALONE).contains(&last), "{protocol} {failed}: {last}");
             assert_eq!(ran.bytes([idle]), [0], "{protocol} {failed}");
         }
     }
@@ -362,6 +396,25 @@ fn flows_leave_an_interface_that_fails_and_come_back() {
     }
 }
 
+/// An event after the end of a trace, Multipath TCP and the rule for interfaces do not change when its messages start.
+#[test]
+fn the_pace_of_a_trace_does_not_depend_on_later_events_and_on_interfaces() {
+    let goal = "num_ranks 3\nrank 0 { a: send 1000000b to 1 tag 1\nb: send 1000000b to 2 tag 2 }\n\
+                rank 1 { r: recv 1000000b from 0 tag 1 }\nrank 2 { r: recv 1000000b from 0 tag 2 }\n";
+    let event = "[[event]]\nat = \"900 ms\"\nfail = \"l0-s0\"\n";
+    let mut all = Vec::new();
+    for (rule, lane) in [("hash", ""), ("rail", ""), ("listed", "interfaces = [1, 1]")] {
+        for (mptcp, more) in [("off", ""), ("off", event), ("fullmesh", "")] {
+            let traffic = format!("[traffic]\ntrace = \"two.goal\"\nranks = 3\n{lane}\n{more}");
+            let text = scenario(DUAL_TOR, "tcp", rule, &traffic);
+            let text = text.replace("[scheme]", &format!("mptcp = \"{mptcp}\"\n[scheme]"));
+            let plan = plan(&parsed(&text), goal.as_bytes());
+            all.push(format!("{:?}", plan.traffic.dependencies.steps()));
+        }
+    }
+    assert!(all.iter().all(|steps| *steps == all[0]), "{all:?}");
+}
+
 /// How many times its bound the first round of a collective takes.
 fn ratio(text: &str) -> f64 {
     let plan = plan(&parsed(text), b"");
@@ -410,6 +463,22 @@ fn collectives_on_one_interface_at_each_end_take_no_less_than_their_bound_and_li
                     assert!(!is_alone || !is_idle || ratio < 1.25, "{name}: {ratio}");
                 }
             }
+        }
+    }
+}
+
+/// A round begins with its first message, which jitter delays; computations begin at once.
+#[test]
+fn rounds_with_jitter_and_computations_take_no_less_than_their_bound() {
+    for (collective, more) in
+        [("pipeline", "chunks = 8"), ("ring-all-reduce", "repeats = 2"), ("broadcast", "chunks = 3")]
+    {
+        for bytes in ["400 B", "1 MB"] {
+            let traffic = format!(
+                "[traffic]\ncollective = \"{collective}\"\nbytes = \"{bytes}\"\ncompute = \"1 us\"\njitter = \"500 us\"\n{more}\n"
+            );
+            let ratio = ratio(&scenario(DUAL_TOR, "roce", "hash", &traffic));
+            assert!(ratio >= 1.0, "{collective} {bytes}: {ratio}");
         }
     }
 }
