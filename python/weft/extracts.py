@@ -14,6 +14,7 @@ from .labels import short_key, show
 from .metrics import METRICS
 from .results import Results
 from .rows import flow_rows
+from .run_ends import early, links
 from .samples import ecdf, ecdf_of_counts
 from .statistics import half_width
 from .summary_table import Summary
@@ -275,7 +276,8 @@ def _samples(results: Results) -> pl.DataFrame:
     """Number of link samples in the measurement window: `point`, `scheme`, `samples`, over all seeds.
 
     For a simulation, it follows from the window and the interval, even if the run ended earlier: queues are empty from
-    then on. An emulation samples irregularly, so all times with a row count.
+    then on. At points that `weft.run_ends.early` names, it is the number until the last run's end. An emulation samples
+    irregularly, so all times with a row count.
     """
     if _emulated(results):
         times = pl.struct("run", "time_ps").n_unique()
@@ -283,10 +285,11 @@ def _samples(results: Results) -> pl.DataFrame:
         sampled = taken.group_by("point", "scheme", maintain_order=True)
         return sampled.agg(times.alias("samples")).collect()
     rows = []
-    heads = results.heads()
+    heads, last = results.heads(), early(results)
     for run in results.finished:
         head = heads[run.id]
-        start, end = (bound // head["interval_ps"] for bound in head["window_ps"])
+        start, end = head["window_ps"]
+        start, end = (bound // head["interval_ps"] for bound in (start, last.get(run.point, end)))
         rows.append((run.point, run.scheme, end - start))
     schema = {"point": pl.String, "scheme": pl.String, "samples": pl.Int64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
@@ -315,10 +318,11 @@ def link_use(results: Results) -> pl.DataFrame:
     """Directed links: `point`, `scheme`, `from`, `to`, and means over seeds with half-widths of their intervals.
 
     The means are `utilisation`, `drops`, `max_queue_bytes`; the half-widths end in `_half` and are null with one seed.
+    Utilisation is that of `weft.run_ends.links`.
     """
     names = ("utilisation", "drops", "max_queue_bytes")
     found = (
-        results.links()
+        links(results)
         .group_by("point", "scheme", "from", "to", maintain_order=True)
         .agg(
             *(pl.col(name).mean() for name in names),

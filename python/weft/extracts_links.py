@@ -48,8 +48,8 @@ _UTILISATION, _QUEUE = "link_utilisation", "queue_bytes"
 def link_series(results: Results, point: str, links: Sequence[str], steps: int) -> LinkSeries | None:
     """The series of the links named in `links` (``e0->a1``) at a point; None if no link was sampled there.
 
-    The time axis has at most so many `steps`, and ends like that of other time series: with the measurement window, or
-    with the run if more bytes left the links after it.
+    The time axis has at most so many `steps`, and ends like that of other time series: with the measurement window or
+    the last run, whichever is first, or with the last run if more bytes left the links after the window.
     """
     heads = {run.id: results.heads()[run.id] for run in results.finished if run.point == point}
     interval = min(int(head.get("interval_ps") or 0) for head in heads.values()) or 10**9
@@ -148,7 +148,10 @@ def _end(results: Results, heads: Mapping[str, Mapping[str, Any]]) -> int:
     late = False
     if {"bytes", "window_bytes"} <= set(links.columns) and links["window_bytes"].null_count() == 0:
         late = bool(links["bytes"].sum() > 2 * links["window_bytes"].sum())
-    return max(
-        int(head["simulated_ps"] if late and head.get("simulated_ps") else head["window_ps"][1])
-        for head in heads.values()
-    )
+
+    def end(head: Mapping[str, Any]) -> int:
+        window = int(head["window_ps"][1])
+        ran = int(head.get("simulated_ps") or window)
+        return ran if late else min(ran, window)
+
+    return max(map(end, heads.values()))

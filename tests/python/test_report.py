@@ -18,7 +18,8 @@ import pytest
 
 import sample
 from tiny import TINY
-from weft import OutputError, Results, drawing, extracts
+from weft import OutputError, Results, drawing, extracts, quantity
+from weft import figure as weft_figure
 from weft.difference import FEW
 from weft.figures.registry import FIGURES
 from weft.reporting import details, page, write
@@ -285,19 +286,75 @@ limit = "1 s"
 """
 
 
-def test_shares_of_a_window_longer_than_all_runs_say_so(weft, tmp_path):
+SHORT = f"""{TINY.partition("[traffic]")[0]}
+[traffic]
+collective = "all-gather"
+bytes = "30 kB"
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "DURATION"
+
+[measure]
+"""
+
+
+def test_utilisation_in_a_window_longer_than_all_runs_is_over_the_time_of_the_runs(weft, tmp_path):
+    scenario, shares = tmp_path / "ended.toml", {}
+    text = SHORT.replace("DURATION", "100 ms")
+    for window in ("100 ms", "10 s"):
+        scenario.write_text(text.replace("100 ms", window) + 'interval = "20 us"\n')
+        assert weft("run", scenario, "-o", tmp_path / window).exit_code == 0
+        html = page.render(Results(tmp_path / window))
+        assert "before the end of the measurement window: utilisation is over the time until then." in html
+        shares[window] = unpacked(html, "use-0")["schemes"]["ecmp"]["utilisation"]
+        (head,) = Results(tmp_path / window).heads().values()
+        series = unpacked(html, "series-0")
+        steps = len(series["utilisation"]["ecmp"]) / len(shares[window])
+        assert head["simulated_ps"] / 1e12 <= series["step"] * steps < head["simulated_ps"] / 1e12 + series["step"]
+        # Samples of ports while the run lasted, not while the window does.
+        assert max(unpacked(html, "frames")["exceedance"]["share"]) > 0.01
+    assert shares["100 ms"] == shares["10 s"] and max(shares["10 s"]) > 300
+    drawn = weft_figure(tmp_path / "10 s", "fabric").svg
+    assert f"until the last run ended ({quantity.seconds(head['simulated_ps'] / 1e12)})" in drawn and "50 %" in drawn
+
+
+def test_utilisation_in_a_window_within_the_run_is_over_the_window(weft, tmp_path):
+    scenario = tmp_path / "ended.toml"
+    scenario.write_text(SHORT.replace("DURATION", "100 ms") + 'window = ["0 s", "10 us"]\n')
+    assert weft("run", scenario, "-o", tmp_path / "results").exit_code == 0
+    html = page.render(Results(tmp_path / "results"))
+    assert "before the end of the measurement window" not in html
+    assert "link utilisation in the measurement window" in weft_figure(tmp_path / "results", "fabric").svg
+
+
+@pytest.mark.parametrize(
+    ("sweep", "who"), [("", "The run"), ('[sweep]\n"scheme.name" = ["ecmp", "spray"]\n', "All runs")]
+)
+def test_runs_that_end_before_their_first_sample_say_so_and_name_an_interval(weft, tmp_path, sweep, who):
     scenario, results = tmp_path / "ended.toml", tmp_path / "results"
-    text = UNENDED.replace("START", "0 s")
-    text = text[: text.index("[[traffic]]")] + '[traffic]\ncollective = "all-gather"\nbytes = "30 kB"\n\n'
-    text += '[scheme]\nname = "ecmp"\n\n[run]\nduration = "100 ms"\n'
-    said = "The measurement window is 0 s to {}, but the last run ends after"
-    for window, expected in (("100 ms", True), ("10 us", False)):
-        scenario.write_text(text + f'[measure]\nwindow = ["0 s", "{window}"]\n')
-        assert weft("run", scenario, "-o", results / window).exit_code == 0
-        assert weft("report", results / window).exit_code == 0
-        html = (results / window / "report.html").read_text()
-        assert (said.format(window) in html) == expected
-        assert ("links count as idle from then on" in html) == expected
+    scenario.write_text(SHORT.replace("DURATION", "10 s") + sweep)
+    assert weft("run", scenario, "-o", results).exit_code == 0
+    html = page.render(Results(results))
+    why = block(html, "page-data")["unsampled"]
+    assert re.fullmatch(
+        rf"{who} ended after [^,]+ µs, before the first sample at 100 ms: set measure.interval to a shorter time, such "
+        r'as "\d+ us", and run the scenario again\.',
+        why,
+    ), why
+    assert unescape(html).count(f"<p>{why}</p>") == 2
+    assert "No flow started" not in html and "All sampled queues" not in html
+    for name in ("queues", "throughput-time"):
+        with pytest.raises(OutputError, match="before the first sample at 100 ms: set"):
+            weft_figure(results, name)
+    interval = re.search(r'"(.*?)"', why)[1]
+    again = weft("run", scenario, "-o", tmp_path / "again", "--set", f'measure.interval="{interval}"')
+    assert again.exit_code == 0
+    html = page.render(Results(tmp_path / "again"))
+    assert block(html, "page-data")["unsampled"] == ""
+    assert {"delivered", "largest", "exceedance"} <= set(unpacked(html, "frames"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from ..content import RANKED, Content
 from ..labels import plural
 from ..metrics import METRICS
+from ..run_ends import unsampled
 from ..summary_table import NO_FLOWS
 from .collectives import KEYS
 from .rank_times import NAME
@@ -26,6 +27,8 @@ def reasons(name: str, content: Content) -> list[str]:
         return []
     if figure.steady and (lines := content.summary.without_means()):
         return lines
+    if figure.over_time and content.summary.rows and (why := unsampled(content.summaries)):
+        return [why]
     of_flows = any("class" in table.columns for table in figure.data(content).values()) or not content.classes
     return (
         [NO_FLOWS]

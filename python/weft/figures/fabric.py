@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from .. import drawing, extracts
+from .. import drawing, extracts, quantity, run_ends
 from ..content import Content
 from . import paper
 from .options import Options
@@ -23,20 +23,24 @@ def draw(content: Content, point: str, *, width: float | None = None, options: O
             small=True,
             end=end,
         )
-    return paper.side_by_side(panels, _scale(end), width=width, font=options.font)
+    scale = _scale(end, run_ends.early(content.results).get(point))
+    return paper.side_by_side(panels, scale, width=width, font=options.font)
 
 
 _STOPS = "".join(f'<stop offset="{at / 10}" stop-color="{drawing.shade(at / 10)}"/>' for at in range(11))
 
 
-def _scale(end: float) -> str:
-    """The colour scale, up to a utilisation."""
+def _scale(end: float, last: int | None) -> str:
+    """The colour scale, up to a utilisation; `last` is the last run's end in ps if it is over the time until then."""
+    over = (
+        "in the measurement window" if last is None else f"until the last run ended ({quantity.seconds(last / 1e12)})"
+    )
     ticks = "".join(
         f'<text x="{20 + 88 * at}" y="33" font-size="9" text-anchor="middle">{100 * end * at / 5:g} %</text>'
         for at in range(6)
     )
     return (
         f'<defs><linearGradient id="scale">{_STOPS}</linearGradient></defs>'
-        '<text x="240" y="10" font-size="10" text-anchor="middle">link utilisation in the measurement window</text>'
+        f'<text x="240" y="10" font-size="10" text-anchor="middle">link utilisation {over}</text>'
         f'<rect x="20" y="14" width="440" height="8" fill="url(#scale)"/>{ticks}'
     )

@@ -7,6 +7,8 @@ from itertools import chain, combinations
 import polars as pl
 
 from ..content import Content
+from ..markup import escape
+from ..run_ends import unsampled
 from .layers import Spec
 
 ALL = "all"
@@ -111,7 +113,14 @@ def interval_note(content: Content, begin: str = "Vertical lines:") -> str:
 
 NONE_ENDED = "<p>No flow finished.</p>"
 NO_FLOW = "<p>No flow started in the measurement window.</p>"
+NO_DELIVERY = "<p>No data was delivered before the last sample.</p>"
 UNTIL = "The time axis ends with the measurement window, unless most data was delivered after it."
+
+
+def not_sampled(content: Content, other: str) -> str:
+    """The placeholder for a figure of samples that has no data: why there is none, or the `other` text."""
+    why = unsampled(content.summaries)
+    return f"<p>{escape(why)}</p>" if why else other
 
 
 def no_data(content: Content) -> str:

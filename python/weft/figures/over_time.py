@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .. import extracts
 from . import events
-from .figure import ALL, NO_FLOW, UNTIL, Drawn, Figure, Toggle
+from .figure import ALL, NO_DELIVERY, NO_FLOW, UNTIL, Drawn, Figure, Toggle, not_sampled
 from .layers import Layers, Spec, axis, faceted, formatted, lines, span, tips
 
 
@@ -50,7 +50,7 @@ FIGURE = Figure(
     {"delivered": lambda content: extracts.throughput_over_time(content.results)},
     {"time_s": "s", "bps": "bps", "half": "bps"},
     _spec,
-    lambda _: NO_FLOW,
+    lambda content: not_sampled(content, NO_DELIVERY if content.classes else NO_FLOW),
     file="throughput-time",
     over_time=True,
     toggles=(Toggle("over-time-y", "log axis"),),

@@ -1,8 +1,9 @@
 """Queues: the fullest one over time, next to the distribution of occupancy."""
 
-from .. import extracts
+from .. import extracts, run_ends
+from ..content import Content
 from . import events
-from .figure import UNTIL, Drawn, Figure, Toggle
+from .figure import UNTIL, Drawn, Figure, Toggle, not_sampled
 from .layers import Spec, axis, beside, formatted, lines, panel, tips
 from .over_time import series
 
@@ -28,13 +29,17 @@ def _spec(drawn: Drawn) -> Spec:
     return beside(left, right)
 
 
+def _until(content: Content) -> str:
+    return " until the last run at a point ended" if run_ends.early(content.results) else ""
+
+
 FIGURE = Figure(
     "queues",
     "Queues",
     lambda content: (
         f"Left: the fullest queue in the fabric, averaged over seeds. {UNTIL}{events.note(content)} Right: "
-        "complementary CDF of queue occupancy (all switch ports, samples in the measurement window); lower and further "
-        "left is better."
+        f"complementary CDF of queue occupancy (all switch ports, samples in the measurement window{_until(content)}); "
+        "lower and further left is better."
     ),
     {
         "largest": lambda content: extracts.largest_queue(content.results),
@@ -42,7 +47,9 @@ FIGURE = Figure(
     },
     {"time_s": "s", "bytes": "bytes", "half": "bytes", "share": "share"},
     _spec,
-    lambda _: "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>",
+    lambda content: not_sampled(
+        content, "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>"
+    ),
     file="queues",
     over_time=True,
     toggles=(Toggle("queues-x", "log bytes"), Toggle("queues-y", "log share", pressed=True)),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .. import drawing, extracts
+from .. import drawing, extracts, run_ends
 from ..cached_tables import ENTRY, Tables
 from ..content import Content
 from ..extracts_flows import Compared, Pair, PointFlows
@@ -87,7 +87,7 @@ class Details:
         for ident, part in self._use():
             yield ident, packed(part)
         links = [f"{source}->{target}" for source, target in self.names]
-        settings = [links, self._steps, self._content.schemes, "down"]
+        settings = [links, self._steps, self._content.schemes, "down", "ended"]
         series = partial(self._series, links)
         yield from self._of_points("series", self._series_at, "links", settings, series, (SERIES, SUMMARY))
         settings = [self._content.classes, self._each, self.pairs_exist]
@@ -133,7 +133,7 @@ class Details:
         order = pl.DataFrame(self.names, schema={"from": pl.String, "to": pl.String}, orient="row")
         use = extracts.link_use(content.results).filter(pl.col("point").is_in(list(kept)))
         shown = [one for one in _SHOWN if self._detailed or one.name == "utilisation"]
-        runs = content.results.links().partition_by("point", as_dict=True) if self._paired else {}
+        runs = run_ends.links(content.results).partition_by("point", as_dict=True) if self._paired else {}
         for (point,), of_point in use.group_by("point", maintain_order=True):
             by_scheme: dict[str, Any] = {}
             for (scheme,), part in of_point.group_by("scheme", maintain_order=True):
@@ -229,7 +229,7 @@ class Details:
 
 @dataclass(frozen=True)
 class _Shown:
-    """A quantity of links in the measurement window."""
+    """A quantity of links in the measurement window, or in its part until all runs have ended."""
 
     name: str
     column: str

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import drawing, quantity
+from .. import drawing, quantity, run_ends
 from ..cause_style import style_sheet
 from ..content import Content
 from ..figures import collectives, link, pairs
@@ -176,6 +176,7 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "down": always,
         "steps": drawing.STEPS,
         "full": drawing.FULL,
+        "unsampled": run_ends.unsampled(content.summaries),
         "parts": parts,
         "trails": trails(content, out),
     }

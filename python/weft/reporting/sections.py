@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import drawing, paths, quantity
+from .. import drawing, paths, quantity, run_ends
 from ..content import Content
 from ..figures.figure import NO_FLOW, Figure, interval_note
+from ..labels import plural
 from ..markup import escape
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
 from . import tables
@@ -156,18 +157,20 @@ def table(content: Content) -> str:
 
 
 def _idle_at_the_end(content: Content) -> str:
-    """A sentence on the measurement window, if a tenth of it or more is left after all runs."""
-    windows = {tuple(head["window_ps"]) for head in content.summaries}
-    ends = [head["simulated_ps"] for head in content.summaries if head.get("simulated_ps") is not None]
-    if len(windows) != 1 or len(ends) < len(content.summaries):
+    """A sentence on the measurement window, if a tenth of it or more is left after all runs at a point."""
+    early = run_ends.early(content.results)
+    if not early:
         return ""
-    (start, end), last = windows.pop(), max(ends)
-    if last - start > (end - start) * 0.9:
-        return ""
-    start, end, last = (escape(quantity.seconds(ps / 1e12)) if ps else "0 s" for ps in (start, end, last))
-    return (
-        f" The measurement window is {start} to {end}, but the last run ends after {last}: links count as idle from "
-        "then on; set <code>measure.window</code> to the time of the runs for shares over that."
+    last = quantity.span((ps / 1e12 for ps in early.values()), quantity.seconds)
+    where = (
+        ""
+        if len(content.points) == 1
+        else f" at {plural(len(early), 'point')}"
+        + ("" if len(early) == len(content.points) else f" of {len(content.points)}")
+    )
+    return escape(
+        f" The last run{where} ended after {last}, before the end of the measurement window: utilisation is over the "
+        "time until then."
     )
 
 

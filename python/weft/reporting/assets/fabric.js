@@ -74,7 +74,7 @@ const showTime = async () => {
   const notes = [];
   if (!series) {
     notes.push(covered ? `The series of links are kept for ${covered} of ${points} points, to keep the page small; this one is left out.`
-      : "There are no series of links: none was sampled.");
+      : page.unsampled || "There are no series of links: none was sampled.");
   } else if (covered < points) notes.push(`The series of links are kept for ${covered} of ${points} points, to keep the page small.`);
   if (!page.parts.use.includes(state.point)) notes.push("The use of links at this point is left out of the page.");
   slider.disabled = element("play").disabled = !series;
