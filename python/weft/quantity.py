@@ -90,6 +90,12 @@ def percent(value: float | None, half: float | None = None) -> str:
     return f"{text} %"
 
 
+def of_whole(value: float) -> str:
+    """A share of a whole whose parts are listed, as a percentage with one decimal: ``83.4 %``, ``<0.1 %``."""
+    text = f"{value * 100:.1f}"
+    return f"{text if text != '0.0' or not value else '<0.1'} %"
+
+
 def change(value: float | None, half: float | None = None) -> str:
     """A relative change as a signed percentage, e.g. ``−12.3 % ±1.1``."""
     if value is None or math.isnan(value):

@@ -406,6 +406,8 @@ def test_the_report_shows_the_critical_path_and_the_most_used_links(tmp_path):
     queueing = results.critical_path().filter(pl.col("part") == "queueing")
     assert sum(loads.values()) == pytest.approx((queueing["end_ps"] - queueing["start_ps"]).sum() / 1e12)
     assert all(f"<td>{markup.escape(link)}</td>" in section for link in list(loads)[:5])
+    shares = re.findall(r'<td class="n">([^<]*) %</td>', section)
+    assert shares and all(re.fullmatch(r"\d+\.\d|&lt;0\.1", share) for share in shares), shares
     growths = [float(part) for part in re.findall(r"flex-grow:([\d.]+)", section)]
     assert len(growths) >= 2 and sum(growths) == pytest.approx(1.0, abs=1e-4)
 

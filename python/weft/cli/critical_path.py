@@ -132,8 +132,7 @@ def _table(head: str, shown: Sequence[CriticalPath]) -> Table:
 def _cell(one: CriticalPath, seconds: float) -> str:
     if seconds < 1e-12:
         return ""
-    share = f"{seconds / one.seconds * 100:.1f}"
-    return f"{quantity.seconds(seconds)} {share if share != '0.0' else '<0.1':>5} %"
+    return f"{quantity.seconds(seconds)} {quantity.of_whole(seconds / one.seconds):>7}"
 
 
 def _sentence(one: CriticalPath) -> str:

@@ -113,10 +113,10 @@ def _links(content: Content) -> str:
             continue
         took = run.summary()["collectives"][number]["completion_ps"] / 1e12
         for link, seconds in list(most_loaded(run, number).items())[:_LINKS]:
-            share = quantity.percent(seconds / took) if took else ""
+            share = quantity.of_whole(seconds / took) if took else ""
             body.append(
                 f"<tr><td>{named(run.scheme)}</td><td>{escape(link)}</td>"
-                f'<td class="n">{quantity.seconds(seconds)}</td><td class="n">{share}</td></tr>'
+                f'<td class="n">{quantity.seconds(seconds)}</td><td class="n">{escape(share)}</td></tr>'
             )
     if not body:
         return ""
