@@ -201,19 +201,6 @@ def _starts(run: Run) -> dict[int, int]:
     return dict(flows.select("flow", "start_ps").collect().iter_rows())
 
 
-def most_loaded(run: Run, number: int) -> dict[str, float]:
-    """The queueing of the path's flows in seconds by the most used link of each flow's way, longest first.
-
-    From the records of the run alone: the flow may have waited at another of its links, too.
-    """
-    use = _use(run.summary())
-    sums: dict[str, float] = {}
-    for _, queueing, src, dst, path in waits(run, number).select(*_WAYS).iter_rows():
-        if link := _most_used(use, src, dst, path):
-            sums[link] = sums.get(link, 0.0) + queueing / 1e12
-    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
-
-
 def _use(summary: Mapping[str, Any]) -> dict[str, float]:
     """The utilisation of each link of a run."""
     return {f"{link['from']}->{link['to']}": link["utilisation"] or 0.0 for link in summary["links"]}

@@ -70,7 +70,7 @@ def test_runs_are_repeated_within_the_budget_or_if_asked_for(own, monkeypatch):
     assert none["flows"] == {} and "Causes are shown for flows of 0 runs" in none["note"]
     assert f"weft report {shlex.quote(str(own))} --why" in none["note"]
     assert why_of(page.render(Results(own), explained=True))["flows"]
-    monkeypatch.setattr(causes, "_MOST_RUNS", 2)
+    monkeypatch.setattr(causes, "MOST_RUNS", 2)
     few = why_of(page.render(Results(own), explained=True))
     assert len({name.split("/")[0] for name in few["flows"]}) == 2
     assert "Causes are shown for flows of 2 runs" in few["note"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from weft import Results, Scenario, _weft, critical_path, markup, paths, report
+from weft import Results, Scenario, _weft, critical_path, paths, quantity, report
 from weft.cli import critical_path as shown_critical_path
 from weft.communication import Communication
-from weft.critical_path import most_loaded, waits
+from weft.critical_path import waits
 from weft.explanation import explain
 from weft.labels import plural
 from weft.perfetto import trace
@@ -396,20 +397,68 @@ def test_a_path_that_is_not_there_is_refused(weft, results, engine_results):
     assert "only these have a critical path" in refused(engine_results.path, "--critical-path")
 
 
-def test_the_report_shows_the_critical_path_and_the_most_used_links(tmp_path):
+def links_to_blame(page: str) -> tuple[list[list[str]], str]:
+    """The rows of the report's table of links, and the note below it."""
+    section = page.split('id="step-time"')[1].split("</section>")[0]
+    table = section.partition('id="step-links"')[2].partition("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+    (note,) = re.findall(r'id="step-links-note">([^<]*)<', section) or [""]
+    return [[unescape(re.sub("<[^>]*>", "", cell)) for cell in row] for row in rows], unescape(note)
+
+
+def test_the_report_shows_the_critical_path_and_the_links_that_why_finds(weft, tmp_path):
     text = SCENARIO.replace('trace = "step.goal"', 'collective = "all-to-all"\nbytes = "400 kB"')
-    results = Scenario.from_text(text).run(tmp_path / "results", jobs=1)
+    text += '[sweep]\n"scheme.name" = ["ecmp", "spray"]\n'
+    results = Scenario.from_text(text.replace('[scheme]\nname = "ecmp"\n', "")).run(tmp_path / "results", jobs=1)
     page = report(results, tmp_path / "report.html").read_text()
     section = page.split('id="step-time"')[1].split("</section>")[0]
-    (run,) = results.finished
-    loads = most_loaded(run, 0)
-    queueing = results.critical_path().filter(pl.col("part") == "queueing")
-    assert sum(loads.values()) == pytest.approx((queueing["end_ps"] - queueing["start_ps"]).sum() / 1e12)
-    assert all(f"<td>{markup.escape(link)}</td>" in section for link in list(loads)[:5])
-    shares = re.findall(r'<td class="n">([^<]*) %</td>', section)
-    assert shares and all(re.fullmatch(r"\d+\.\d|&lt;0\.1", share) for share in shares), shares
+    rows, note = links_to_blame(page)
+    assert note == ""
+    found = json.loads(weft("why", results.path, "--critical-path", "--json").output)
+    assert len(found) == 2
+    for path in found:
+        own = [row[1:] for row in rows if row[0] == path["scheme"]]
+        took, links = path["completion_ps"] / 1e12, path["links"]
+        shown = [(one["link"], one["time_s"]) for one in links[:5]]
+        assert own[: len(shown)] == [
+            [link, quantity.seconds(time), quantity.of_whole(time / took)] for link, time in shown
+        ]
+        assert [row[0] for row in own[len(shown) :] if row[0] != "at no link"] == [
+            plural(len(links) - 5, "other") for _ in range(len(links) > 5)
+        ]
+    assert all(re.fullmatch(r"(\d+\.\d|<0\.1) %", row[-1]) for row in rows), rows
     growths = [float(part) for part in re.findall(r"flex-grow:([\d.]+)", section)]
-    assert len(growths) >= 2 and sum(growths) == pytest.approx(1.0, abs=1e-4)
+    assert len(growths) >= 2 and sum(growths) == pytest.approx(2.0, abs=1e-4)
+
+
+def test_a_report_that_repeats_no_run_blames_no_link_and_says_why(weft, tmp_path):
+    text = SCENARIO.replace('trace = "step.goal"', 'collective = "all-to-all"\nbytes = "400 kB"')
+    folder = Scenario.from_text(text).run(tmp_path / "results", jobs=1).path
+    command = f"weft why {folder} --critical-path"
+
+    def shown(*options: str) -> tuple[list[list[str]], str]:
+        assert weft("report", folder, *options).exit_code == 0
+        return links_to_blame((folder / "report.html").read_text())
+
+    assert shown("--no-why") == ([], f"The runs were not simulated again (--no-why): {command} finds the links.")
+    times = folder / "performance.json"
+    times.write_text(json.dumps([one | {"cpu_seconds": 14} for one in json.loads(times.read_text())]))
+    rows, note = shown()
+    assert rows == [] and note == (
+        "The links of 0 of 1 run are known: the others may take over 20 s of CPU time. "
+        f"weft report {folder} --why or {command} finds them."
+    )
+    rows, note = shown("--why")
+    assert rows and note == ""
+    (folder / "scenario.toml").unlink()
+    rows, note = shown("--why")
+    assert rows == [] and "scenario.toml is missing, so no run can be simulated again" in note
+
+
+def test_a_report_on_a_trace_names_the_command_that_needs_its_scenario(results, tmp_path):
+    rows, note = links_to_blame(report(results, tmp_path / "report.html").read_text())
+    command = f"weft why {results.path} --critical-path --scenario SCENARIO"
+    assert rows == [] and note == f"The scenario names other files: {command} finds the links."
 
 
 def test_a_report_without_rounds_has_no_such_section(engine_results, tmp_path):

@@ -158,7 +158,8 @@ def report(
         bool | None,
         typer.Option(
             "--why/--no-why",
-            help="Simulate the runs of the slowest flows again, to show why (default: if it takes at most 20 s).",
+            help="Simulate the runs of the slowest flows and of critical paths again, to show why "
+            "(default: if it takes at most 20 s).",
         ),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,

@@ -27,8 +27,8 @@ def write(
         out: The page; default ``report.html`` in the result directory.
         baseline: The scheme to compare with, or a value of a swept key such as ``load=0.2``; default the scenario's,
             else `ecmp`, else the first.
-        why: Whether the runs of the slowest flows are simulated again, to find the causes of their time; default: if
-            that takes at most 20 s of CPU time.
+        why: Whether the runs of the slowest flows and of critical paths are simulated again, to find the causes of
+            their time; default: if that takes at most 20 s of CPU time.
         on_progress: Called with the number of steps done and their total.
 
     Raises:

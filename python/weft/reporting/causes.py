@@ -27,9 +27,9 @@ from ..results import Results
 
 BUDGET_S = 20.0
 """CPU time of the repeated runs, unless they were asked for."""
-_RECORDING = 1.5
+RECORDING = 1.5
 """CPU time of a run whose packets are recorded, relative to that of the run."""
-_MOST_RUNS = 10
+MOST_RUNS = 10
 """Runs simulated again."""
 _LARGEST = 20_000_000
 """Bytes of a flow whose packets are recorded."""
@@ -49,28 +49,28 @@ class Causes:
     note: str = ""
 
 
-def causes_of(results: Results, parts: Mapping[str, bytes], *, wanted: bool | None) -> Causes:
+def causes_of(results: Results, parts: Mapping[str, bytes], *, wanted: bool | None, spent: float = 0.0) -> Causes:
     """The causes of the slowest flows in the page's parts ``flows-0`` ..., as `weft.markup.packed` made them.
 
     Args:
         results: The results, which can be simulated again.
         parts: The parts.
-        wanted: True: of all these flows, though at most `_MOST_RUNS` runs; None: in `BUDGET_S`; False: of none.
+        wanted: True: of all these flows, though at most `MOST_RUNS` runs; None: in `BUDGET_S`; False: of none.
+        spent: CPU seconds of the budget that other runs of the page have used.
     """
-    again = f"weft report {shlex.quote(str(results.path))} --why simulates up to {plural(_MOST_RUNS, 'run')} again."
+    again = f"weft report {shlex.quote(str(results.path))} --why simulates up to {plural(MOST_RUNS, 'run')} again."
     if wanted is False:
         return Causes(note=f"The causes of the flows' time were not asked for. {again}")
-    costs = _costs(results)
+    cost_of = costs(results)
     kept = CachedTables(results.path / FOLDER / "why", f"2 {_weft.version()}")
     stamps, tables = kept.load() if results.keeps else ({}, {})
     candidates = _candidates(results, parts)
     stamp_of = {run.id: _stamp(run, flows) for run, flows in candidates}
     chosen: dict[str, _Work] = {}
-    spent = 0.0
     for run, flows in candidates:
-        cost = _RECORDING * costs.get(run.id, BUDGET_S)
+        cost = RECORDING * cost_of.get(run.id, BUDGET_S)
         is_kept = stamps.get(run.id) == stamp_of[run.id]
-        if len(chosen) < _MOST_RUNS and (wanted or is_kept or spent + cost <= BUDGET_S):
+        if len(chosen) < MOST_RUNS and (wanted or is_kept or spent + cost <= BUDGET_S):
             chosen[run.id] = _Work(run, flows, cost, is_kept)
             spent += cost
     found = {name: _stored(tables["causes"], name) for name, one in chosen.items() if one.is_kept}
@@ -106,7 +106,7 @@ def _left_out(found: int, candidates: int, *, wanted: bool | None, again: str) -
     return f"{shown}, to take {BUDGET_S:.0f} s of CPU time at most. {again}"
 
 
-def _costs(results: Results) -> dict[str, float]:
+def costs(results: Results) -> dict[str, float]:
     """CPU seconds of each run, as far as they are known."""
     try:
         timings = json.loads((results.path / "performance.json").read_text(encoding="utf-8"))
@@ -122,7 +122,7 @@ def _candidates(results: Results, parts: Mapping[str, bytes]) -> list[tuple[Run,
     for ident in sorted((ident for ident in parts if ident.startswith("flows-")), key=lambda one: int(one[6:])):
         for run, flow in _slowest(json.loads(zlib.decompress(parts[ident]))["slowest"]):
             found.setdefault(run, []).append(flow)
-        if len(found) > _MOST_RUNS:
+        if len(found) > MOST_RUNS:
             break
     return [(runs[run], sorted(flows)) for run, flows in found.items() if run in runs]
 

@@ -22,6 +22,7 @@ from ..metrics import METRICS
 from ..palette import styles
 from ..results import Results
 from . import failures, ranks, sections, step_time, tables
+from .blame import Blame, blame_of
 from .details import Details, coverage
 from .findings import findings, no_finding
 from .frames import frames
@@ -77,8 +78,8 @@ def render(
     """The page as HTML text, compared with `baseline`.
 
     Pages of `weft explore` and `weft why` next to `out`, where it will be written, are linked. `explained`: whether the
-    runs of the slowest flows are simulated again; None: if that takes a short time. `on_progress` gets the number of
-    steps done and their total.
+    runs of the slowest flows and of critical paths are simulated again; None: if that takes a short time. `on_progress`
+    gets the number of steps done and their total.
     """
     content = Content(results, baseline)
     found = frames(content)
@@ -90,8 +91,10 @@ def render(
     for ident, part in details.parts():
         parts[ident] = part
         on_progress(base + len(parts), steps)
-    data = _data(content, coverage(list(parts)), out) | {"why": why(content, parts, out, wanted=explained)}
-    body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
+    blame = blame_of(results, wanted=explained)
+    data = _data(content, coverage(list(parts)), out)
+    data["why"] = why(content, parts, out, wanted=explained, spent=blame.seconds)
+    body = "".join(_sections(content, found, blame, comparable=details.pairs_exist and bool(content.classes)))
     return document(
         results.name,
         asset("report.css") + asset("why.css") + style_sheet() + drawing.themed_style_sheet(),
@@ -115,12 +118,12 @@ def render(
     )
 
 
-def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> list[str]:
+def _sections(content: Content, found: dict[str, Any], blame: Blame, *, comparable: bool) -> list[str]:
     """The sections in reading order."""
     figures = [sections.figure(content, figure, found) for figure in FIGURES]
     return [
         sections.collectives(content),
-        step_time.section_of(content),
+        step_time.section_of(content, blame),
         sections.fabric(content),
         *figures[:_BEFORE_PAIRS],
         ranks.section_of(content),

@@ -1,16 +1,16 @@
 """The section about the time of collectives and traces: the parts of their critical paths, and the links to blame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .. import paths, quantity
 from ..cause_style import CAUSES
 from ..content import Content
-from ..critical_path import longest, most_loaded
-from ..errors import ResultsError
+from ..critical_path import LEAST_SHARE, CriticalPath
 from ..figures.figure import interval_note
+from ..labels import plural
 from ..markup import escape
 from ..palette import styles
-from ..steps import PATH
+from .blame import Blame
 from .parts import mark, named, section
 
 COLOURS = {
@@ -26,7 +26,7 @@ _LINKS = 5
 """Links shown of each scheme."""
 
 
-def section_of(content: Content) -> str:
+def section_of(content: Content, blame: Blame) -> str:
     """The section; empty if no round was completed."""
     rows = [row for row in content.collectives if row.mark is None and _times(row)]
     if not rows:
@@ -41,8 +41,7 @@ def section_of(content: Content) -> str:
         "computation leads to the one that let it start. <b>Network</b> is the time of its flows alone on an idle "
         "fabric, <b>queueing</b> the time that they took longer. Averaged over the rounds of a run and over the seeds. "
         + interval_note(content, "±: half-width of the"),
-        f'<div class="step-keys">{legend}</div><div class="scroll">{_table(content, rows, shown)}</div>'
-        f"{_links(content)}",
+        f'<div class="step-keys">{legend}</div><div class="scroll">{_table(content, rows, shown)}</div>{_links(blame)}',
         ident="step-time",
     )
 
@@ -99,35 +98,47 @@ def _bar(scheme: str, times: Mapping[str, float], most: float, shown: Sequence[p
     return f'<div class="step-bar" role="img" aria-label="{title}" title="{title}" style="{width}">{pieces}</div>'
 
 
-def _links(content: Content) -> str:
-    """The most used links on the way of the path's flows, of the first run of each scheme."""
-    first = content.results.finished[0]
-    runs = [run for run in content.results.finished if (run.point, run.seed) == (first.point, first.seed)]
-    body = []
-    for run in runs:
-        if not (run.path / PATH).is_file():
-            continue
-        try:
-            number = longest(run)
-        except ResultsError:
-            continue
-        took = run.summary()["collectives"][number]["completion_ps"] / 1e12
-        for link, seconds in list(most_loaded(run, number).items())[:_LINKS]:
-            share = quantity.of_whole(seconds / took) if took else ""
-            body.append(
-                f"<tr><td>{named(run.scheme)}</td><td>{escape(link)}</td>"
-                f'<td class="n">{quantity.seconds(seconds)}</td><td class="n">{escape(share)}</td></tr>'
-            )
-    if not body:
+def _links(blame: Blame) -> str:
+    """The links to blame for the queueing of each scheme's path, and why some are unknown."""
+    if not blame.paths and not blame.note:
         return ""
-    where = f"seed {first.seed}" + (f", {first.point}" if first.point else "")
+    note = f'<p class="caption" id="step-links-note">{escape(blame.note)}</p>' if blame.note else ""
+    return f"<h3>Links to blame</h3>{_links_table(blame.paths)}{note}"
+
+
+def _links_table(found: Sequence[CriticalPath]) -> str:
+    """The links of each path; empty without paths."""
+    if not found:
+        return ""
+    first = found[0]
+    where = f"seed {first.run.seed}" + (f", {first.run.point}" if first.run.point else "")
     caption = (
-        f"Links of the longest round or trace under each scheme ({escape(where)}): the queueing of the path's flows, "
-        "each at the most used link on its way. <code>weft why --critical-path</code> follows their packets instead."
+        f"The queueing on the critical path of {escape(first.name)} ({escape(where)}), by the link at which packets of "
+        "its flows waited, found by simulating the runs again. <code>weft why --critical-path</code> lists each flow."
+    )
+    body = "".join(
+        f"<tr><td>{named(one.run.scheme)}</td><td>{escape(link)}</td>"
+        f'<td class="n">{quantity.seconds(seconds)}</td><td class="n">{escape(_share(one, seconds))}</td></tr>'
+        for one in found
+        for link, seconds in _waits(one)
     )
     heads = '<th>Scheme</th><th>Link</th><th class="n">Queueing</th><th class="n">Share of the time</th>'
     return (
-        f'<h3>Links to blame</h3><p class="caption">{caption}</p>'
-        '<div class="scroll"><table class="data" id="step-links">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        f'<p class="caption">{caption}</p><div class="scroll"><table class="data" id="step-links">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def _waits(one: CriticalPath) -> Iterator[tuple[str, float]]:
+    """The first links and the rest of the queueing, which add up to that of the path."""
+    links = list(one.blamed.items())
+    yield from links[:_LINKS]
+    if rest := links[_LINKS:]:
+        yield plural(len(rest), "other"), sum(seconds for _, seconds in rest)
+    for name, seconds in (("at no link", one.elsewhere), ("not explained", one.unexplained)):
+        if seconds >= LEAST_SHARE * one.seconds:
+            yield name, seconds
+
+
+def _share(one: CriticalPath, seconds: float) -> str:
+    return quantity.of_whole(seconds / one.seconds) if one.seconds else ""

@@ -13,13 +13,16 @@ from ..cause_style import CAUSES
 from ..content import Content
 from ..errors import ResultsError
 from ..explanation import source
+from ..results import Results
 from .causes import Causes, causes_of
 
 _PAGE = re.compile(r"why-[\w.-]+-\d+\.html")
 
 
-def why(content: Content, parts: Mapping[str, bytes], out: Path | None, *, wanted: bool | None) -> dict[str, Any]:
-    """What the section of the slowest flows needs; see `causes_of` for `parts` and `wanted`.
+def why(
+    content: Content, parts: Mapping[str, bytes], out: Path | None, *, wanted: bool | None, spent: float = 0.0
+) -> dict[str, Any]:
+    """The data of the section of the slowest flows; see `causes_of` for `parts`, `wanted` and `spent`.
 
     Keys: `flows`, causes by ``RUN/FLOW``; `note`, why other flows have none; `command` up to the flow, empty if there
     is none; `named`, if the user has to name the scenario; `pages` beside the report; `links`, the places of the drawn
@@ -27,17 +30,17 @@ def why(content: Content, parts: Mapping[str, bytes], out: Path | None, *, wante
     """
     results = content.results
     folder = (out or results.place("report.html")).parent
-    refused, named = _refused(content)
-    found = Causes(note=refused)
-    if not refused and not named:
-        found = causes_of(results, parts, wanted=wanted)
+    reason, named = refused(results)
+    found = Causes(note=reason)
+    if not reason and not named:
+        found = causes_of(results, parts, wanted=wanted, spent=spent)
     if named:
         found = Causes(note="The scenario names other files, so that only weft why can simulate the runs again.")
     links = content.fabric.links
     return {
         "flows": found.flows,
         "note": found.note,
-        "command": "" if refused else f"weft why {shlex.quote(str(results.path))}",
+        "command": "" if reason else f"weft why {quoted(results)}",
         "named": named,
         "pages": sorted(page.name for page in folder.glob("why-*.html") if _PAGE.fullmatch(page.name)),
         "links": {
@@ -47,12 +50,17 @@ def why(content: Content, parts: Mapping[str, bytes], out: Path | None, *, wante
     }
 
 
-def _refused(content: Content) -> tuple[str, bool]:
+def quoted(results: Results) -> str:
+    """The directory of results, as a word of a command."""
+    return shlex.quote(str(results.path))
+
+
+def refused(results: Results) -> tuple[str, bool]:
     """Why no flow can be explained, or nothing; and whether the scenario has to be named."""
-    if content.results.in_memory:
+    if results.in_memory:
         return "These results have no directory that weft why could read.", False
     try:
-        source(content.results)
+        source(results)
     except ResultsError as error:
         return ("", True) if error.hint else (f"No causes: {error}.", False)
     return "", False
