@@ -184,7 +184,7 @@ def _exposed(collective: Json) -> float | None:
 COLLECTIVE_COLUMNS = (
     Column("completion_s", "Mean completion time", "s", _completion(fmean, "completion_ps", 1e-12)),
     Column("longest_completion_s", "Max completion time", "s", _completion(max, "completion_ps", 1e-12)),
-    Column("bound_s", "Lower bound", "s", _completion(max, "bound_ps", 1e-12)),
+    Column("bound_s", "Lower bound", "s", _completion(fmean, "bound_ps", 1e-12)),
     Column("bound_ratio", "Times the bound", "ratio", _completion(fmean, "ratio", 1.0)),
     Column("bus_bps", "Mean bus bandwidth", "bps", _completion(fmean, "bus_bps", 1.0)),
     Column("exposed_s", "Exposed communication", "s", _exposed),

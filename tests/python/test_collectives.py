@@ -143,6 +143,20 @@ def test_the_summary_has_one_row_per_collective_and_scheme(directory, weft):
     assert [row["collective"] for row in printed] == [row.collective for row in rows]
 
 
+def test_the_mean_time_of_rounds_stands_beside_the_mean_of_their_bounds():
+    """Rounds of a class may differ in size, as requests to a language model do."""
+    sizes = ((10, 8), (30, 28), (56, 28))
+    rounds = [
+        {"completion_ps": took * 10**9, "bound_ps": bound * 10**9, "ratio": took / bound} for took, bound in sizes
+    ]
+    found = {column.key: column.value for column in paths.COLLECTIVE_COLUMNS}
+    values = {key: found[key]({"rounds": rounds}) for key in ("completion_s", "bound_s", "bound_ratio")}
+    assert values["completion_s"] == pytest.approx(32e-3) and values["bound_s"] == pytest.approx(64e-3 / 3)
+    assert values["bound_ratio"] == pytest.approx((10 / 8 + 30 / 28 + 2) / 3)
+    unfinished = [*rounds, {"completion_ps": None, "bound_ps": 10**9, "ratio": None}]
+    assert found["completion_s"]({"rounds": unfinished}) is None
+
+
 def test_the_report_has_a_table_of_collectives(directory, weft):
     assert weft("report", directory).exit_code == 0
     page = (directory / "report.html").read_text()

@@ -208,7 +208,8 @@ def collectives(content: Content) -> str:
     return section(
         "Collectives",
         "From the first start of a round to the last byte received, averaged over the rounds of a run and over the "
-        "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows, or a link of a host. "
+        "seeds. The lower bound, averaged likewise, is that of the hosts' links alone: the longest chain of flows, or "
+        "a link of a host. Times the bound is the mean of the rounds' ratios. "
         f"{_plus_minus(content)} {escape(paths.note(rows, content.summary.baseline))}",
         chart("collective-time", "Completion time of collectives")
         + f'<div class="scroll">{tables.paths(rows, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',
