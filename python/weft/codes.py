@@ -2,3 +2,5 @@
 
 INTERRUPTED = 130
 """Exit code of a command stopped by Ctrl-C."""
+TERMINATED = 143
+"""Exit code of a sweep stopped by SIGTERM."""

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -389,6 +390,26 @@ def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monk
     command = typer.main.get_command(app).commands[lines[0].split()[0]]
     options = [p for p in command.params if p.param_type_name == "option"]
     assert [option.name for option in options if not given & set(option.opts)] == []
+
+
+@pytest.mark.parametrize("line", ["run tiny.toml -o r", "reproduce packet-spraying -o r"])
+def test_sigterm_stops_a_sweep_as_ctrl_c_does(weft, tiny, monkeypatch, line):
+    def terminated(*_, **__):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("the signal did not stop the command")
+
+    monkeypatch.chdir(tiny.parent)
+    monkeypatch.setattr(Scenario, "execute", terminated)
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        result = weft(*line.split())
+        assert signal.getsignal(signal.SIGTERM).__name__ == "<lambda>", "the handler of before is back"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert result.exit_code == 143, result.output
+    said = result.stderr.splitlines()
+    assert said[-2].startswith("Stopped: ") and said[-2].endswith("To resume:")
+    assert said[-1].startswith(f"  weft {' '.join(line.split()[:2])}")
 
 
 def test_the_commands_to_type_next_are_found_as_they_are_printed(tmp_path, monkeypatch):

@@ -192,16 +192,17 @@ def test_seeds_and_sets_change_the_runs(weft, tiny, tmp_path):
     assert (results.schemes, results.seeds) == (["spray"], [1, 2, 3])
 
 
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_sweep_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path, number, code):
     long = tiny.read_text().replace('duration = "5 ms"', 'duration = "400 ms"').replace("seeds = 2", "seeds = 40")
     tiny.write_text(long)
     command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(tmp_path / "out"), "--jobs", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     runs = tmp_path / "out" / "runs"
     until("a run is finished", lambda: list(runs.glob("[!.]*")))
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, stderr
+    assert process.returncode == code, stderr
     kept = len(api.Results(tmp_path / "out").finished)
     assert 1 <= kept < 80
     assert f"Stopped: {kept} of 80 runs finished and kept" in stderr

@@ -19,6 +19,7 @@ from .run import Jobs, Threads, completed
 _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measured: "yellow"}
 
 
+@shell.stoppable
 @shell.guarded
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, see `weft list studies`.")],

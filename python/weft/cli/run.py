@@ -47,6 +47,7 @@ Threads = Annotated[
 ]
 
 
+@shell.stoppable
 @shell.guarded
 def run(
     scenario: ScenarioFile,

@@ -7,6 +7,7 @@ of ``docs/exit-codes.md``.
 import os
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -17,7 +18,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ..codes import INTERRUPTED
+from ..codes import INTERRUPTED, TERMINATED
 from ..errors import OutputError, ResultsError, ScenarioError, WeftError
 from ..labels import plural
 from .terminal import Terminal, as_json
@@ -100,6 +101,33 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 "run it again with WEFT_TRACEBACK=1 and report the traceback",
                 FAILED,
             ) from None
+
+    return run
+
+
+def stoppable(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Wrap a `guarded` command so that SIGTERM, as service managers send it, stops it as Ctrl-C does."""
+
+    @wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        received = False
+
+        def stop(*_: object) -> None:
+            nonlocal received
+            received = True
+            raise KeyboardInterrupt
+
+        before = signal.getsignal(signal.SIGTERM)
+        if before is not signal.SIG_IGN:
+            signal.signal(signal.SIGTERM, stop)
+        try:
+            return command(*args, **kwargs)
+        except typer.Exit as end:
+            if received and end.exit_code == INTERRUPTED:
+                raise typer.Exit(TERMINATED) from None
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     return run
 
