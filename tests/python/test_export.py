@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -195,3 +197,13 @@ def test_a_run_without_a_finished_flow_gives_a_warning(tmp_path):
     done = CliRunner().invoke(app, ["export", str(tmp_path / "out"), "--format", "fct"])
     assert (done.exit_code, done.stdout) == (0, "")
     assert "no flow of run" in done.stderr
+
+
+def test_the_runs_of_the_help_page_and_of_the_docs_have_ids_as_runs_have(engine_results):
+    made = re.compile(r"\w+-seed\d+-[0-9a-f]{8}")
+    assert all(made.fullmatch(run.id) for run in engine_results.finished), [run.id for run in engine_results.finished]
+    shown = " ".join(CliRunner().invoke(app, ["export", "--help"], env={"COLUMNS": "200"}).output.split())
+    named = [*re.findall(r"--run (\S+) --format", shown), *re.findall(r"such as (\S+): its name", shown)]
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    named += re.findall(r"one run, such as (\S+);", page) + re.findall(r"of a run such as `(.*?)`", page)
+    assert len(named) == 6 and all(made.fullmatch(name) for name in named), named

@@ -47,7 +47,9 @@ def export(
     ] = None,
     run: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The run, if there are several, such as ecmp-s1: its name in DIR/runs."),
+        typer.Option(
+            metavar="ID", help="The run, if there are several, such as ecmp-seed1-d531d6f6: its name in DIR/runs."
+        ),
     ] = None,
     sets: Sets = None,
 ) -> None:
@@ -57,9 +59,9 @@ def export(
 
     [bold]Examples[/bold]
 
-      weft export results/quickstart --run ecmp-s1 --format fct -o fct.txt
-      weft export results/quickstart --run ecmp-s1 --format flowmonitor > flows.xml
-      weft export results/quickstart --run ecmp-s1 --format perfetto -o trace.json
+      weft export results/mine --run ecmp-seed1-d531d6f6 --format fct -o fct.txt
+      weft export results/mine --run ecmp-seed1-d531d6f6 --format flowmonitor > flows.xml
+      weft export results/mine --run ecmp-seed1-d531d6f6 --format perfetto -o trace.json
       weft export mine.toml --set scheme.name=ecmp --format frr -o mine-frr
     """
     if form is ExportFormat.frr:
