@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 import polars as pl
 import pytest
 
+from weft.cli import reproduce
 from weft.studies.ai_cluster import AiCluster, claims, figures, setups, times
 from weft.studies.ai_cluster.setups import CLUSTERS, STATES, Case, cases
 from weft.studies.ai_cluster.table import SCHEMA
@@ -93,6 +95,24 @@ def test_cases_that_did_not_run_or_end_are_named_and_have_no_value():
     assert rows["Q3-all-to-all-tree-256"].verdict is rows["Q2-64"].verdict is Verdict.held
     assert "64 GPUs, all-to-all, fat-tree, RoCE, whole fabric: not finished" in claims.remarks(table)
     assert {row.verdict for row in claims.judge(world().clear())} == {Verdict.not_measured}
+
+
+def test_rows_that_need_a_larger_size_are_printed_in_one_line(capsys):
+    rows = claims.judge(world().filter(pl.col("gpus") == 64))
+    reproduce.show(rows, partial(AiCluster().needs, size=Size.quick))
+    shown = " ".join(capsys.readouterr().out.split())
+    later = [row.id for row in rows if not row.id.endswith("-64")]
+    assert f"{len(later)} rows need --size standard: {', '.join(later)}" in shown and len(later) == 15
+    assert "not measured" not in shown and "Q1-64 held" in shown
+    # Runs that are missing at their own size are named.
+    reproduce.show(rows, partial(AiCluster().needs, size=Size.standard))
+    shown = capsys.readouterr().out
+    assert "need --size" not in shown and shown.count("not measured") == 15
+
+
+def test_the_help_of_reproduce_says_that_this_study_is_of_no_paper(weft):
+    shown = " ".join(weft("reproduce", "ai-cluster", "--help").output.split())
+    assert "Run a study and print" in shown and "Reproduce a paper" not in shown
 
 
 def test_times_and_timeouts_of_all_cases_are_remarks():

@@ -1,5 +1,7 @@
-"""`weft reproduce`: repeat a paper's study and check the paper's claims against the results."""
+"""`weft reproduce`: run a study and check its claims, most of them a paper's, against the results."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,9 +37,10 @@ def reproduce(
     dask: Dask = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON.")] = False,
 ) -> None:
-    """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
+    """Run a study and print, for each of its claims, the measurement and whether the claim held.
 
-    Simulated: quick takes a few minutes, standard under an hour; paper uses as many repetitions as the paper. Emulated
+    Most studies reproduce a paper; ai-cluster and collectives have questions of their own. Simulated: quick takes a few
+    minutes, standard under an hour; paper has the most repetitions: those of the paper, if there is one. Emulated
     runs execute in real time, one at a time: smoc quick 11 minutes, standard 36. tag-and-forward is always emulated:
     quick 3 minutes, standard 15.
 
@@ -92,7 +95,7 @@ def reproduce(
     if as_json:
         shell.print_json(as_dict(study, size, outcome), indent=2)
         return
-    show(outcome.rows)
+    show(outcome.rows, partial(found.needs, size=size))
     shell.out.print(Text(found.decision))
     for remark in outcome.remarks:
         shell.out.print(Text(remark))
@@ -104,12 +107,22 @@ def reproduce(
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
 
 
-def show(rows: list[StudyRow]) -> None:
-    """Print each row as a line with verdict and measurement, with the claim and the note below it."""
+def show(rows: Sequence[StudyRow], needs: Callable[[str], Size | None]) -> None:
+    """Print each row as a line with verdict and measurement, with the claim and the note below it.
+
+    Rows for which this size has no runs are one line for each size that the function `needs` returns for their ids.
+    """
     from ..studies.rows import measured
 
-    width = max(len(row.verdict) for row in rows)
+    later: dict[Size, list[str]] = {}
+    shown = []
     for row in rows:
+        if row.verdict is Verdict.not_measured and row.measured is None and (size := needs(row.id)) is not None:
+            later.setdefault(size, []).append(row.id)
+        else:
+            shown.append(row)
+    width = max((len(row.verdict) for row in shown), default=0)
+    for row in shown:
         head = Text.assemble(
             (f"{row.id}  ", "bold"), (row.verdict.ljust(width), _STYLES[row.verdict]), f"  {measured(row)}"
         )
@@ -117,4 +130,8 @@ def show(rows: list[StudyRow]) -> None:
         shell.out.print(Padding(Text(row.claim), (0, 0, 0, 4)))
         for item in row.note.split("; "):
             shell.out.print(Padding(Text(item, style="dim"), (0, 0, 0, 6)))
+        shell.out.print()
+    for size, names in later.items():
+        needed = f"{plural(len(names), 'row')} {'needs' if len(names) == 1 else 'need'} --size {size.value}"
+        shell.out.print(Text(f"{needed}: {', '.join(names)}"))
         shell.out.print()

@@ -163,7 +163,7 @@ class Emulated(Simulated):
 
 
 class Study(ABC):
-    """Base class of the studies; one subclass per paper."""
+    """Base class of the studies; one subclass per study."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -193,6 +193,10 @@ class Study(ABC):
     @abstractmethod
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """The paper's figures from the results of the parts."""
+
+    def needs(self, ident: str, size: Size) -> Size | None:
+        """The smallest size with runs for the row of this id, if `size` has none; None by default."""
+        return None
 
     def run(self, out: Path, size: Size, options: RunOptions) -> Outcome:
         """Run the points that `out` does not contain yet, judge the claims and write them to ``study.json``.

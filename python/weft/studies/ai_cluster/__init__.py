@@ -34,6 +34,13 @@ class AiCluster(Study):
         table = gather(results)
         return Outcome(claims.judge(table), claims.remarks(table))
 
+    def needs(self, ident: str, size: Size) -> Size | None:
+        """The smallest size with clusters of as many GPUs as the row's id ends with."""
+        gpus = int(ident.rpartition("-")[2])
+        if gpus in setups.EXTENTS[size].gpus:
+            return None
+        return next((larger for larger, extent in setups.EXTENTS.items() if gpus in extent.gpus), None)
+
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Times over the bound."""
         from . import figures
