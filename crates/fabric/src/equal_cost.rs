@@ -150,7 +150,7 @@ impl EqualCost {
         if from == to {
             return Some(0);
         }
-        if self.domains.join(from, to) {
+        if self.domain_of(from).is_some_and(|domain| Some(domain) == self.domain_of(to)) {
             return Some(2);
         }
         let (source, destination) = (self.destinations[from.index()], self.destinations[to.index()]);
@@ -178,6 +178,12 @@ impl EqualCost {
     #[inline]
     pub fn class_of(&self, host: HostId) -> u32 {
         self.destinations[host.index()].class
+    }
+
+    /// The scale-up switch of a host; `None` if it has none, or its link to it is down.
+    pub fn domain_of(&self, host: HostId) -> Option<NodeId> {
+        let member = self.domains.members.get(host.index())?;
+        (member.switch != OUTSIDE).then_some(member.switch)
     }
 
     /// The bytes that a lookup may touch: the tables without the distances.
@@ -210,12 +216,6 @@ impl Domains {
         }
         let own = self.members.get(self.host_of[at.index()] as usize)?;
         (own.switch == to.switch).then_some(own.up)
-    }
-
-    /// Whether two hosts belong to one domain.
-    fn join(&self, a: HostId, b: HostId) -> bool {
-        let switch = |host: HostId| self.members.get(host.index()).map(|member| member.switch);
-        switch(a).is_some_and(|domain| domain != OUTSIDE && Some(domain) == switch(b))
     }
 }
 

@@ -25,7 +25,7 @@ pub struct DiversityRow {
 pub struct Diversity {
     /// Rows by distance, the shortest first.
     pub rows: Vec<DiversityRow>,
-    /// Pairs examined: one host represents all hosts on the same switches.
+    /// Pairs examined: few hosts represent all hosts on the same switches.
     pub examined: u64,
     /// All pairs.
     pub pairs: u64,
@@ -65,15 +65,32 @@ pub fn diameter(fabric: &Fabric, paths: &EqualCost) -> u32 {
     hosts.iter().filter_map(to_all).max().unwrap_or(0)
 }
 
-/// The first two hosts of each set on the same switches.
+/// The hosts kept of a set on the same switches.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// The scale-up domain of the first, and how many of that domain.
+    domain: Option<NodeId>,
+    of_domain: u32,
+    /// Whether one of another domain is kept.
+    has_other: bool,
+}
+
+/// Of each set of hosts on the same switches, the first two of one scale-up domain, or of none, and the first from elsewhere:
+/// so any two sets have a pair that is in different domains, if hosts of the sets are.
 fn representatives(fabric: &Fabric, paths: &EqualCost) -> Vec<HostId> {
-    let mut seen = vec![0; paths.class_count()];
-    let mut first_two = |host: &HostId| {
-        let seen = &mut seen[paths.class_of(*host) as usize];
-        *seen += 1;
-        *seen <= 2
+    let mut kept: Vec<Option<Kept>> = vec![None; paths.class_count()];
+    let mut is_kept = |host: &HostId| {
+        let domain = paths.domain_of(*host);
+        let none = Kept { domain, of_domain: 0, has_other: false };
+        let kept = kept[paths.class_of(*host) as usize].get_or_insert(none);
+        if kept.domain == domain {
+            kept.of_domain += 1;
+            kept.of_domain <= 2
+        } else {
+            !std::mem::replace(&mut kept.has_other, true)
+        }
     };
-    (0..fabric.host_count() as u32).map(HostId).filter(|host| first_two(host)).collect()
+    (0..fabric.host_count() as u32).map(HostId).filter(|host| is_kept(host)).collect()
 }
 
 /// The number of shortest paths between two hosts, saturating; 0 if there is none.
@@ -178,6 +195,26 @@ mod tests {
         let fabric = builder.build().unwrap();
         assert_eq!(disjoint_path_count(&fabric, HostId(0), HostId(1)), 3);
         assert_eq!(rows(&fabric), [(1, (1, 1), (3, 3))]);
+    }
+
+    #[test]
+    fn pairs_within_and_between_scale_up_domains_are_examined() {
+        let link = LinkSpec::default();
+        let links = build::RailLinks { host: &link, uplink: &link, scale_up: &link };
+        let cluster = |servers, gpus, rails, tors| {
+            let counts =
+                build::Rails { pods: 1, servers, gpus, rails, tors, planes: 1, spines: 2, domain: "server" };
+            build::rails(&counts, links).unwrap()
+        };
+        for (gpus, rails) in [(8, 2), (8, 4), (8, 8), (72, 4)] {
+            let fabric = cluster(2, gpus, rails, 1);
+            let diameter = diameter(&fabric, &EqualCost::compute(&fabric));
+            assert_eq!(diameter, 4, "{gpus} GPUs on {rails} rails");
+            assert_eq!(rows(&fabric).last(), Some(&(4, (2, 2), (2, 2))), "{gpus} GPUs on {rails} rails");
+        }
+        // One path within a domain; one over each of both leaves between domains.
+        let fabric = cluster(4, 8, 1, 2);
+        assert_eq!(rows(&fabric), [(2, (1, 2), (2, 3))]);
     }
 
     #[test]
