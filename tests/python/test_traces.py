@@ -205,6 +205,7 @@ def test_the_division_into_threads_changes_nothing_where_processors_have_queues(
         ([0, 1, 3], "", "there is `step.3.et`, but no `step.2.et`"),
         ([], "", "there is no `step.0.et` in "),
         (range(9), "", "rank 8 has no host: there are 9 ranks, and the fabric has 8 hosts"),
+        ([0, 1], "ranks = 4", "`ranks` is 4, but the trace has 2 ranks; set `ranks` to 2, or remove it"),
         ([0, 1], 'communicators = "none.json"', "`none.json`"),
         ([0, 1], 'communicators = "bad.json"', "communicator `1` has rank 9, and the last one is 1"),
     ],

@@ -40,6 +40,24 @@ impl Ranks {
         }
     }
 
+    /// Checks that a trace of `count` ranks has all that are asked for.
+    ///
+    /// # Errors
+    /// It has fewer.
+    pub(crate) fn check_trace(&self, count: u64) -> Result<(), String> {
+        let (given, fewer) = match self {
+            Self::Placed(Some(asked), ..) if *asked > count => {
+                (format!("is {asked}"), format!("set `ranks` to {count}"))
+            }
+            Self::Listed(hosts) if hosts.len() as u64 > count => {
+                let listed = plural(hosts.len() as u64, "host");
+                (format!("lists {listed}"), format!("list {}", plural(count, "host")))
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("`ranks` {given}, but the trace has {}; {fewer}, or remove it", plural(count, "rank")))
+    }
+
     /// The number of hosts to skip, if it leaves fewer than two of so many.
     pub(crate) const fn skips_too_many(&self, hosts: u64) -> Option<u64> {
         match self {

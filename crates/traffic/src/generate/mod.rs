@@ -173,8 +173,9 @@ impl Making<'_> {
         streams: &mut Streams,
     ) -> Result<(), TrafficError> {
         if let Some(ranks) = ranks {
-            let hosts = ranks.hosts(program.ranks.into(), self.places, &mut streams.pairs);
-            program.place(&hosts.map_err(|why| TrafficError::Ranks { group: index, why })?);
+            let (count, refuse) = (program.ranks.into(), |why| TrafficError::Ranks { group: index, why });
+            ranks.check_trace(count).map_err(refuse)?;
+            program.place(&ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?);
             program.pace(self.places);
         }
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
