@@ -71,11 +71,12 @@ impl RankTrace {
         let head: GlobalMetadata = messages.next()?.ok_or_else(|| {
             TraceError::at(Place::Rank(rank), "its file is empty; expected Chakra's metadata, then its nodes")
         })?;
-        // Converters write 0.0.4, 1.0.0 or nothing.
         let version = &head.version;
-        if !(version.is_empty() || version.starts_with("0.0.") || version.starts_with("1.")) {
-            let why =
-                format!("version `{}` of the schema is not known; expected 0.0.4 or 1.x", short(version));
+        if !is_known(version) {
+            let why = format!(
+                "version `{}` of the schema is not known; expected 0.0.4, 1.x or none",
+                short(version)
+            );
             return Err(TraceError::at(place, why));
         }
         let (mut nodes, mut groups, mut has_untimed) = (Vec::new(), Groups::default(), false);
@@ -141,6 +142,13 @@ impl RankTrace {
     pub fn place(&self, rank: u32, index: usize) -> Place {
         Place::Node { rank, node: self.operations[index].id }
     }
+}
+
+/// Whether this is a version of the schema that Weft reads: converters write 0.0.4, 1.0.0 or nothing.
+fn is_known(version: &str) -> bool {
+    let mut parts = version.split('.');
+    matches!(version, "" | "0.0.4")
+        || parts.next() == Some("1") && parts.all(|part| part.parse::<u32>().is_ok())
 }
 
 const METADATA: i32 = 1;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::read_chakra;
-use super::{Wire, collective, compute, file, node, read, receive, send};
+use super::{Wire, collective, compute, file, file_with, node, read, receive, send};
 
 #[test]
 fn what_is_wrong_is_named_with_its_rank_and_node() {
@@ -97,7 +97,7 @@ fn a_file_that_is_no_trace_is_refused_with_its_byte() {
     for (bytes, message) in [
         (&[][..], "rank 0: its file is empty; expected Chakra's metadata, then its nodes"),
         (&[0x1f, 0x8b, 8], "rank 0: it is compressed; expected the file that `gunzip` makes from it"),
-        (&other, "byte 0 of rank 0: version `2.0.0` of the schema is not known; expected 0.0.4 or 1.x"),
+        (&other, "byte 0 of rank 0: version `2.0.0` of the schema is not known; expected 0.0.4, 1.x or none"),
         (&[0, 0x80], "byte 1 of rank 0: the length of a message is expected: "),
         (&[0; 0], "rank 0: its file is empty"),
         (&[0, 9, 1], "byte 1 of rank 0: a message of 9 bytes begins, and 1 are left"),
@@ -109,6 +109,20 @@ fn a_file_that_is_no_trace_is_refused_with_its_byte() {
     }
     let whole = |end| read_chakra(&[&good[..end]], None).is_ok();
     assert_eq!((0..=good.len()).filter(|end| whole(*end)).collect::<Vec<_>>(), [8, good.len()]);
+}
+
+#[test]
+fn only_versions_of_known_schemas_are_read() {
+    let is_read = |version: &str| {
+        let head = Wire::default().bytes(1, version.as_bytes());
+        read_chakra(&[&file_with(head, &[compute(1, 5)])], None).is_ok()
+    };
+    for version in ["", "0.0.4", "1", "1.0", "1.0.0", "1.12.3"] {
+        assert!(is_read(version), "{version}");
+    }
+    for version in ["0.0.1", "0.0.3", "0.0.40", "0.0.4-rc", "0.1.0", "1.", "1.x", "10.0", "2.0.0", "abc"] {
+        assert!(!is_read(version), "{version}");
+    }
 }
 
 proptest! {
