@@ -82,6 +82,6 @@ pub use machine::{Arrival, Machine};
 pub use one_way::{OneWay, Packet, Receiving, Sending};
 pub use parameters::ConfigError;
 pub use protocol::*;
-pub use protocol_config::{FirstWindow, FixedTimeout, Idle, PathChoice, ProtocolConfig, WithoutEcn};
+pub use protocol_config::{FirstWindow, FixedTimeout, Idle, PathChoice, ProtocolConfig, Step, WithoutEcn};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};
 pub use stats::Stats;

@@ -65,6 +65,11 @@ pub trait ProtocolConfig {
         None
     }
 
+    /// The additive increase of its rate, if that must fit the links.
+    fn step(&self) -> Option<Step> {
+        None
+    }
+
     /// Its timeout, if that must fit the fabric.
     fn fixed_timeout(&self) -> Option<FixedTimeout> {
         None
@@ -104,6 +109,17 @@ pub struct PathChoice {
     pub values: &'static [&'static str],
     /// All parameters that have no effect if switches do not hash entropy.
     pub keys: &'static [&'static str],
+}
+
+/// The additive increase of a rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The parameter.
+    pub key: &'static str,
+    /// Its value.
+    pub step: Rate,
+    /// The rate of the links that its default is for.
+    pub suits: Rate,
 }
 
 /// The time after which a packet that is not acknowledged is sent again, whatever was measured.

@@ -17,6 +17,7 @@ mod more;
 mod pfc;
 mod queues;
 mod ring_steps;
+mod step;
 mod telemetry;
 mod timeout;
 mod times;
@@ -50,6 +51,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(pfc::all(fabric, traffic, settings));
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(telemetry::short(fabric, &settings.transport.protocol));
+    warnings.extend(step::slow(fabric, settings));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
     warnings.extend(keys::without_scale_up(fabric, settings));
     warnings.extend(of_settings(settings));

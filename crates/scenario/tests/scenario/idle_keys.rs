@@ -47,6 +47,30 @@ fn keys_of_collectives_without_effect_are_warned_of() {
 }
 
 #[test]
+fn a_step_of_timely_for_slow_links_is_warned_of_if_hosts_have_fast_ones() {
+    let timely = ["transport.protocol=roce", "transport.congestion_control=timely"];
+    let of = |sets: &[&str]| {
+        warnings("[traffic]\nsizes = \"web-search\"\nload = 0.1\n", &[&timely[..], sets].concat())
+    };
+    assert_eq!(of(&["fabric.rate=25 Gbps"]), [""; 0]);
+    assert_eq!(of(&["fabric.fabric_rate=100 Gbps"]), [""; 0], "hosts have 10 Gbps");
+    assert_eq!(
+        of(&["fabric.rate=100 Gbps"]),
+        [
+            "ecmp: transport.timely_step is 10 Mbps, a default for links of 10 Gbps, but hosts have links of 100 Gbps: rates \
+          recover slowly after a queue; set transport.timely_step in proportion, such as \"100 Mbps\""
+        ]
+    );
+    for other in [
+        "transport.timely_step=100 Mbps",
+        "transport.timely_step=10 Mbps",
+        "transport.congestion_control=swift",
+    ] {
+        assert_eq!(of(&["fabric.rate=100 Gbps", other]), [""; 0], "{other}");
+    }
+}
+
+#[test]
 fn a_size_of_packets_in_scale_up_domains_needs_some() {
     let roce = format!("[transport]\nprotocol = \"roce\"\nscale_up_mtu = 9000\n{RING}");
     let found = warnings(&roce, &[]);

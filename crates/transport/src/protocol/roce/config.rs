@@ -12,7 +12,7 @@ use super::telemetry::Telemetry;
 use super::timely::TimelyConfig;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, check, check_ranges};
-use crate::protocol_config::{Idle, ProtocolConfig, WithoutEcn};
+use crate::protocol_config::{Idle, ProtocolConfig, Step, WithoutEcn};
 
 /// Bytes of an IPv4, a UDP and a base transport header, and of the invariant CRC.
 const HEADERS: u32 = 20 + 8 + 12 + 4;
@@ -257,6 +257,15 @@ impl ProtocolConfig for Config {
 
     fn telemetry_hops(&self) -> Option<u8> {
         (self.congestion_control == CongestionControl::Hpcc).then_some(self.hpcc.hops)
+    }
+
+    fn step(&self) -> Option<Step> {
+        let (step, suits) = (self.timely.step, Rate::from_gbps(10));
+        (self.congestion_control == CongestionControl::Timely).then_some(Step {
+            key: "timely_step",
+            step,
+            suits,
+        })
     }
 
     fn without_marks(&self) -> Option<&'static str> {
