@@ -29,7 +29,12 @@ pub(super) fn is_too_large(error: &ParseIntError) -> bool {
 
 /// The error of a whole number that does not fit 64 bits.
 pub(super) fn too_large(column: &str, number: &str) -> String {
-    format!("{column}: `{}` is too large; expected at most {}", short(number), u64::MAX)
+    above(column, number, u64::MAX)
+}
+
+/// The error of a whole number above the largest one.
+pub(super) fn above(column: &str, number: &str, most: u64) -> String {
+    format!("{column}: `{}` is too large; expected at most {most}", short(number))
 }
 
 /// A whole number.

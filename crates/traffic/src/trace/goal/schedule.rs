@@ -6,7 +6,7 @@ use weft_units::Duration;
 
 use crate::trace::error::{Place, TraceError};
 use crate::trace::order::Order;
-use crate::trace::value::too_large;
+use crate::trace::value::above;
 use crate::words::short;
 
 /// Any rank or any tag, in a receive, as LogGOPSim represents it.
@@ -83,7 +83,7 @@ impl What {
     /// A calculation of so many nanoseconds.
     pub fn calc(nanoseconds: u64) -> Result<Self, String> {
         let picoseconds = nanoseconds.checked_mul(1_000);
-        let took = picoseconds.ok_or_else(|| too_large("calc", &nanoseconds.to_string()))?;
+        let took = picoseconds.ok_or_else(|| above("calc", &nanoseconds.to_string(), u64::MAX / 1_000))?;
         Ok(Self::Calc(Duration::from_ps(took)))
     }
 

@@ -131,7 +131,7 @@ fn a_bad_binary_file_is_refused_with_its_operation() {
             first + 39 + 9,
             &[255; 8],
             "operation 2 of rank 0: calc: `18446744073709551615` is too large; expected at most \
-            18446744073709551615",
+            18446744073709551",
         ),
         (
             first + 2 * 39,

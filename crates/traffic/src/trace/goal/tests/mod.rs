@@ -259,7 +259,7 @@ fn a_bad_line_is_refused_with_its_number() {
         ),
         (
             &two("calc 18446744073709551615"),
-            "line 3: calc: `18446744073709551615` is too large; expected at most 18446744073709551615",
+            "line 3: calc: `18446744073709551615` is too large; expected at most 18446744073709551",
         ),
         (&two("a: calc 5\na: calc 6"), "line 4: the label `a` is given twice in rank 0"),
         (&two("a: calc 5\na requires b"), "line 4: rank 0 has no label `b` up to here"),
