@@ -41,8 +41,9 @@ pub fn read_simai(bytes: &[u8], ranks: u64) -> Result<Read<Program>, TraceError>
     let grid = header.grid;
     let layers = layer::read_all(lines, number)?;
     let pass = Pass::new(&layers, &header, number)?;
+    let computes = pass.steps().any(|step| step.part.takes > Duration::ZERO);
     let flows = match count(&pass, grid)? {
-        0 => Program { ranks: grid.ranks, ..Program::default() },
+        0 if !computes => Program { ranks: grid.ranks, ..Program::default() },
         _ => program(&pass, grid),
     };
     Ok(Read { flows, ignored: header.ignored })

@@ -92,6 +92,14 @@ fn a_workload_is_told_from_a_list_of_flows_and_says_what_is_ignored() {
 }
 
 #[test]
+fn a_workload_of_computations_only_takes_their_time() {
+    let read = read(&["a -1 3000 NONE 0 5000 NONE 0 0 NONE 0 1"]).unwrap();
+    assert!(read.flows.flows.is_empty());
+    let time = bound(read);
+    assert!((time - 8e-6).abs() < 1e-12, "{time}");
+}
+
+#[test]
 fn a_file_without_its_number_of_ranks_has_that_of_the_scenario() {
     let layer = "a -1 5 ALLREDUCE 800 1 NONE 0 1 REDUCESCATTER 800 100";
     let head =
