@@ -65,9 +65,10 @@ pub(crate) struct FabricSettings {
     /// Hosts per scale-up domain.
     scale_up: Option<At<u32>>,
     scale_up_link: LinkSpec,
+    scale_up_rate: Option<At<Rate>>,
     rails: Option<At<u32>>,
     tors: Option<At<u32>>,
-    planes: u32,
+    planes: Option<At<u32>>,
 }
 
 /// The origin of the fabric.
@@ -131,9 +132,10 @@ impl FabricSettings {
             host_queue: host_queue?,
             scale_up: section.get("scale_up"),
             scale_up_link,
+            scale_up_rate: section.get("scale_up_rate"),
             rails: section.get("rails"),
             tors: section.get("tors"),
-            planes: section.get("planes").map_or(1, |at| at.value),
+            planes: section.get("planes"),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -253,7 +255,13 @@ impl FabricSettings {
         }
         let mut builder = fabric.edit();
         let joined = builder.scale_up(size.value, &self.scale_up_link).and_then(|()| builder.build());
-        joined.map_err(|error| problems.add(Problem::at(size.span, error.to_string()))).ok()
+        let span = |error: &FabricError| match error {
+            FabricError::Rate { .. } => self.scale_up_rate.map(|at| at.span),
+            _ => None,
+        };
+        joined
+            .map_err(|error| problems.add(Problem::at(span(&error).unwrap_or(size.span), error.to_string())))
+            .ok()
     }
 
     /// The fabric with its single links changed and failed.
@@ -299,7 +307,8 @@ impl FabricSettings {
             let uplink = uplink(of_leaf, counts.spines)?;
             build::rails(&counts, RailLinks { host: &host, uplink: &uplink, scale_up: &self.scale_up_link })
         };
-        let (tors, domain) = (self.tors.map_or(1, |at| at.value), "server");
+        let [tors, planes] = [self.tors, self.planes].map(|count| count.map_or(1, |at| at.value));
+        let domain = "server";
         match (shape, counts.as_slice()) {
             ("fat-tree", &[k]) => build::fat_tree(k, &host, &trunk),
             ("spine-leaf", &[spines, leaves, hosts]) => {
@@ -315,19 +324,12 @@ impl FabricSettings {
                 build::dumbbell(left, right, &host, &LinkSpec { delay, ..trunk })
             }
             ("rail-optimised", &[pods, servers, gpus, spines]) => {
-                let (rails, planes) = (self.rails.map_or(gpus, |at| at.value), self.planes);
+                let rails = self.rails.map_or(gpus, |at| at.value);
                 rails_of(Rails { pods, servers, gpus, rails, tors, planes, spines, domain })
             }
-            ("rail-only", &[servers, gpus]) => rails_of(Rails {
-                pods: 1,
-                servers,
-                gpus,
-                rails: gpus,
-                tors,
-                planes: self.planes,
-                spines: 0,
-                domain,
-            }),
+            ("rail-only", &[servers, gpus]) => {
+                rails_of(Rails { pods: 1, servers, gpus, rails: gpus, tors, planes, spines: 0, domain })
+            }
             ("dual-plane", &[leaves, servers, gpus, spines]) => {
                 rails_of(Rails { pods: leaves, servers, gpus, rails: 1, tors, planes: 2, spines, domain })
             }
@@ -351,9 +353,9 @@ impl FabricSettings {
 
     /// Converts a builder's error into a problem at the key that caused it.
     fn blame(&self, counts: &[At<u32>], error: &FabricError) -> Problem {
-        let all = || counts.iter().chain(&self.tors).chain(&self.rails);
+        let all = || counts.iter().chain(&self.tors).chain(&self.rails).chain(&self.planes);
         let of_count = |given: u64| all().find(|count| u64::from(count.value) == given).map(|at| at.span);
-        let rates = [self.rate, self.host_rate, self.fabric_rate];
+        let rates = [self.rate, self.host_rate, self.fabric_rate, self.scale_up_rate];
         let span = match error {
             FabricError::OddPorts { k } => of_count(u64::from(*k)),
             FabricError::UnevenRails { rails, .. } => {
