@@ -19,6 +19,7 @@ use self::chunks::Chunks;
 use self::ring::Rings;
 use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
+use crate::error::TrafficError;
 use crate::part::part;
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -93,6 +94,15 @@ impl Collective {
             several => format!("in each of {several} channels, {why}"),
         };
         flows.map(|flows| flows.saturating_mul(self.channels)).map_err(of_channels)
+    }
+
+    /// Why there is no round with this many ranks, as an error of a group.
+    pub(crate) fn refused(&self, group: usize, ranks: u64, why: String) -> TrafficError {
+        let enough = Self { bytes: u64::MAX, ..*self };
+        match enough.flows(ranks) {
+            Ok(_) => TrafficError::Bytes { group, why },
+            Err(_) => TrafficError::Ranks { group, why },
+        }
     }
 
     /// The part of a channel.

@@ -78,6 +78,14 @@ pub enum TrafficError {
         /// The problem.
         why: String,
     },
+    /// Fewer bytes than a collective sends parts.
+    #[error("{why}")]
+    Bytes {
+        /// The group.
+        group: usize,
+        /// The problem.
+        why: String,
+    },
     /// So many hosts are left to others that fewer than two ranks have one.
     #[error("`skip` is {skip}, and the fabric has {}", plural(*hosts, "host"))]
     Skip {
@@ -144,6 +152,7 @@ impl TrafficError {
             | Self::AtOnce { group, .. }
             | Self::TooMany { group, .. }
             | Self::Ranks { group, .. }
+            | Self::Bytes { group, .. }
             | Self::Skip { group, .. }
             | Self::Stragglers { group, .. }
             | Self::TooLong { group, .. }

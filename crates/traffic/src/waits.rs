@@ -50,7 +50,9 @@ impl Waits {
                 // Known once the table has chosen.
                 Flows::Collective(_, _, Some(_)) => 0,
                 Flows::Collective(collective, ranks, None) => {
-                    let round = collective.flows(ranks.count(hosts)).map_err(refuse)?;
+                    let count = ranks.count(hosts);
+                    let round =
+                        collective.flows(count).map_err(|why| collective.refused(index, count, why))?;
                     round.saturating_mul(collective.rounds)
                 }
                 Flows::Training(training, ranks) => {

@@ -78,6 +78,7 @@ pub(crate) struct GroupSettings {
     load_of_span: Option<Span>,
     flows_span: Option<Span>,
     ranks_span: Option<Span>,
+    bytes_span: Option<Span>,
     connections_span: Option<Span>,
     skip_span: Option<Span>,
     stragglers_span: Option<Span>,
@@ -211,6 +212,7 @@ impl GroupSettings {
                 .or(span("collective"))
                 .or(span("training"))
                 .or(span("inference")),
+            bytes_span: span("bytes"),
             connections_span: span("connections"),
             skip_span: span("skip"),
             stragglers_span: span("stragglers"),
@@ -328,6 +330,7 @@ impl GroupSettings {
                 }
             },
             TrafficError::Ranks { .. } => self.ranks_span,
+            TrafficError::Bytes { .. } => self.bytes_span.or(self.ranks_span),
             TrafficError::Skip { .. } => self.skip_span,
             TrafficError::Stragglers { .. } => self.stragglers_span,
             TrafficError::TooLong { .. } => self.compute_span.or(self.ranks_span),

@@ -42,7 +42,8 @@ impl Making<'_> {
         let of_line = of_line.map_or_else(String::new, |line| {
             format!("line {line} of the tuner's table chooses `{word}` here: ")
         });
-        let refuse = |why: String| refuse(format!("{of_line}{why}"));
+        let said = |why: String| format!("{of_line}{why}");
+        let refuse = |why: String| refuse(said(why));
         self.traffic.choices.extend(choice.map(|choice| (index, choice)));
         if collective.algorithm.is_by_domain() {
             let group = self.places.ranks_of_domains(&hosts);
@@ -50,7 +51,8 @@ impl Making<'_> {
                 group.map_err(|why| refuse(format!("`{word}` needs scale-up domains: {why}")))?;
         }
         let collective = &collective;
-        let planned = collective.flows(count).map_err(refuse)?;
+        let planned = collective.flows(count);
+        let planned = planned.map_err(|why| collective.refused(index, count, said(why)))?;
         let all = planned.saturating_mul(collective.rounds);
         if tuner.is_some() || collective.algorithm.is_by_domain() {
             let before = self.drafts.len() as u64;
