@@ -247,6 +247,13 @@ impl<'a> Section<'a> {
 /// The problem that the value of the key `path` is not `what`; `why` adds to this. If only `choices` are valid, a text is
 /// none of them.
 fn unreadable(path: &str, node: &Node, what: &str, choices: &[&str], why: String) -> Problem {
+    if let Value::Float(number) = node.value
+        && !number.is_finite()
+    {
+        let is = if number.is_nan() { "NaN (not a number)" } else { "infinite" };
+        let label = if what == f64::WHAT { why } else { format!("expected {what}") };
+        return Problem::at(node.span, format!("`{path}` is {is}")).label(label);
+    }
     let wrong = match node.value {
         Value::Float(number) if what == u64::WHAT && number.fract() == 0.0 => {
             format!("written as a float, not as {what}")
