@@ -353,6 +353,11 @@ fn errors_name_the_line_the_element_and_what_to_write() {
             "device `server`: 3 components with edges of the infrastructure for 4 xpus: `gpu.3` has none",
         ),
         ("scheme: one2one, link: access", "link: access", "edge 1: `scheme` is missing"),
+        (
+            "choice: port, count: 16",
+            "choice: port, cnt: 16",
+            "component `port`: `count` is missing, and the key `cnt` is unknown",
+        ),
     ] {
         assert!(RAILS.contains(from), "{from}");
         let message = error(&RAILS.replacen(from, to, 1));
@@ -361,6 +366,10 @@ fn errors_name_the_line_the_element_and_what_to_write() {
     assert_eq!(error(""), "the table of the infrastructure is missing");
     assert!(error("- a").contains("line 1, column 1: expected a table of keys and values, not a list"));
     assert!(error("name: x").contains("the fabric has no hosts"));
+    let draft = "`connections` is of the drafts of InfraGraph; expected `edges`";
+    assert!(error("name: x\ntype: y\nconnections: []\n").contains(&format!("line 3, column 1: {draft}")));
+    let device = error("devices: [{name: a, type: x, connections: []}]");
+    assert!(device.contains(&format!("device `a`: {draft}")), "{device}");
 }
 
 #[test]

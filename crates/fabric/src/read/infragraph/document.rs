@@ -105,6 +105,7 @@ impl<'y> Infrastructure<'y> {
             table = Table::of(inner, "`infrastructure`")?;
         }
         let known = ["name", "description", "devices", "links", "instances", "edges"];
+        table.check_draft()?;
         table.only(&known, "the infrastructure", notes)?;
         let links = links(&table, "", notes)?;
         Ok(Self {
@@ -155,6 +156,7 @@ impl<'y> Device<'y> {
         });
         let components = components.collect::<Result<_, Fault>>()?;
         let links = links(table, &of, notes)?;
+        table.check_draft()?;
         let edges = edges(table, &of, "device", &links, notes)?;
         Ok(Self { name, components, links, edges })
     }

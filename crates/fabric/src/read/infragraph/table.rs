@@ -1,5 +1,6 @@
 //! [`Table`]: the keys of one table of a file, and [`Fault`]: an error with its position.
 
+use std::cell::Cell;
 use std::fmt::Display;
 
 use super::super::notes::Notes;
@@ -48,6 +49,8 @@ pub(super) struct Table<'y> {
     pub byte: usize,
     /// Its name in messages.
     pub element: String,
+    /// The first key that [`only`](Self::only) did not know.
+    unknown: Cell<Option<&'y str>>,
 }
 
 impl<'y> Table<'y> {
@@ -55,7 +58,7 @@ impl<'y> Table<'y> {
     pub fn of(value: &'y Yaml<'y>, element: impl Into<String>) -> Result<Self, Fault> {
         let element = element.into();
         match &value.kind {
-            Kind::Table(entries) => Ok(Self { entries, byte: value.byte, element }),
+            Kind::Table(entries) => Ok(Self { entries, byte: value.byte, element, unknown: Cell::new(None) }),
             other => {
                 let why = format!("expected a table of keys and values, not {}", other.name());
                 Err(Fault::said(value.byte, &element, why))
@@ -71,8 +74,21 @@ impl<'y> Table<'y> {
                 return Err(Fault::said(entry.byte, &self.element, why));
             }
             notes.ignore(elements, &visible(&entry.key));
+            self.unknown.set(self.unknown.get().or(Some(&entry.key)));
         }
         Ok(())
+    }
+
+    /// Rejects `connections`, which drafts of InfraGraph had in the place of `edges`.
+    pub fn check_draft(&self) -> Result<(), Fault> {
+        let old = self.entries.iter().find(|entry| entry.key == "connections");
+        match old.filter(|_| self.get("edges").is_none()) {
+            None => Ok(()),
+            Some(old) => {
+                let why = "`connections` is of the drafts of InfraGraph; expected `edges`";
+                Err(Fault::said(old.byte, &self.element, why))
+            }
+        }
     }
 
     /// The value of a key, unless it is missing or nothing.
@@ -99,7 +115,13 @@ impl<'y> Table<'y> {
 
     /// A text that must be given; `missing` is the key in quotes.
     pub fn word(&self, key: &'static str, missing: &'static str) -> Result<Word<'y>, Fault> {
-        let missing = || Fault::new(self.byte, &self.element, ErrorKind::Missing(missing));
+        let missing = || match self.unknown.get() {
+            None => Fault::new(self.byte, &self.element, ErrorKind::Missing(missing)),
+            Some(unknown) => {
+                let why = format!("{missing} is missing, and the key `{}` is unknown", visible(unknown));
+                Fault::said(self.byte, &self.element, why)
+            }
+        };
         self.text(key)?.ok_or_else(missing)
     }
 
