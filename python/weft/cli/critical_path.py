@@ -118,7 +118,7 @@ def _places(message: Communication) -> str:
     if total < _LEAST * message.seconds:
         return "no link"
     share = quantity.percent(total / message.seconds)
-    return f"{len(message.links)} links, each below 1 %: {quantity.seconds(total)}, {share}"
+    return f"{len(message.links)} links, each below {_LEAST * 100:g} %: {quantity.seconds(total)}, {share}"
 
 
 def _table(head: str, shown: Sequence[CriticalPath]) -> Table:

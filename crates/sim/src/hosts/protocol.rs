@@ -141,7 +141,7 @@ pub trait Protocol: Send + Sized {
         Header { kind: Kind::Other, ..template(flow, side) }
     }
 
-    /// Whether each subflow of a flow is between links of its own at both ends, by their numbers.
+    /// Whether each subflow of a flow has a pair of links, one at the source and one at the destination.
     fn uses_links(&self, _flow: &Flow, _net: &Network<'_>) -> bool {
         false
     }

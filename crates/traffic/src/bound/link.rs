@@ -29,12 +29,12 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// That of the source of a flow.
+    /// The links of a flow's source on which it may be sent.
     pub(super) fn of_source(flow: &ListedFlow, places: &Places) -> Self {
         Self { host: flow.src, kind: Self::kind(flow, 0, places), receives: false }
     }
 
-    /// That of the destination of a flow.
+    /// The links of a flow's destination on which it may be received.
     pub(super) fn of_destination(flow: &ListedFlow, places: &Places) -> Self {
         Self { host: flow.dst, kind: Self::kind(flow, 1, places), receives: true }
     }
@@ -54,7 +54,7 @@ impl Link {
         self.receives
     }
 
-    /// Its number among those of all hosts.
+    /// Its number among the links of all hosts.
     pub(super) fn number(self, places: &Places) -> usize {
         let number = match self.kind {
             Kind::Network => self.host.index(),
@@ -65,7 +65,7 @@ impl Link {
         2 * number + usize::from(self.receives)
     }
 
-    /// The number of those of all hosts.
+    /// How many numbers there are.
     pub(super) fn count(places: &Places) -> usize {
         2 * (3 * places.len() + places.interface_count())
     }

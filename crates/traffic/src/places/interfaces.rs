@@ -24,7 +24,7 @@ pub(super) struct Interfaces {
     rule: InterfaceRule,
     used: Use,
     all: weft_fabric::Interfaces,
-    /// The rate of each interface out of its host, and the rest.
+    /// The rate at which each interface sends, and the rate at which it receives with its delays.
     ways: Vec<(Rate, Ways)>,
 }
 
@@ -93,12 +93,12 @@ impl Interfaces {
         (self.used != Use::Several && !is_to_host).then(|| rates().max()).flatten()
     }
 
-    /// Rate and the rest of an interface.
+    /// The rate at which an interface sends, and the rate at which it receives with its delays.
     pub(super) fn way(&self, host: HostId, number: u32) -> (Rate, Ways) {
         self.ways[self.all.index(host, number)]
     }
 
-    /// All of them.
+    /// The interfaces by host and number.
     pub(super) fn all(&self) -> &weft_fabric::Interfaces {
         &self.all
     }
@@ -108,7 +108,7 @@ impl Interfaces {
     }
 }
 
-/// The rate of a host's link out of it, and the rest. Both hosts of a cable between hosts count half of its delay.
+/// The rate at which a host sends on a link, and the rate at which it receives with the delays. Both hosts of a cable between hosts count half of its delay.
 pub(super) fn way(fabric: &Fabric, link: LinkId) -> (Rate, Ways) {
     let delay = |id: LinkId| -> Duration {
         let link = fabric.link(id);
