@@ -15,8 +15,8 @@ pub(super) fn sampling(settings: &Settings) -> Option<String> {
     let samples = duration.ps() / interval.ps();
     if samples > MANY_SAMPLES {
         return Some(format!(
-            "measure.interval is {interval}: {samples} samples in {duration} take long and fill the disk; 100 to 1000 are \
-             enough for figures"
+            "measure.interval is {interval}: if the run lasts for {duration}, {samples} samples take long and fill the disk; 100 to \
+             1000 are enough for figures"
         ));
     }
     (interval > duration).then(|| {

@@ -362,7 +362,7 @@ fn intervals_that_sample_too_often_or_never_are_warned_of() {
     let of =
         |interval: &str| scenario("", &[&format!("measure.interval={interval}")]).check(&no_files).unwrap();
     assert!(
-        of("1 ns")[0].contains("measure.interval is 1 ns: 100000000 samples in 100 ms"),
+        of("1 ns")[0].contains("measure.interval is 1 ns: if the run lasts for 100 ms, 100000000 samples"),
         "{:?}",
         of("1 ns")
     );
