@@ -8,7 +8,7 @@ use weft_traffic::Flow;
 use weft_units::{HostId, PortId};
 
 use super::chosen::OpenFlows;
-use super::subflow::Addresses;
+use super::subflow::{Addresses, Subflow};
 use crate::network::Network;
 
 /// The routes, and with them the links of hosts.
@@ -22,7 +22,7 @@ impl Nics {
 
     /// The link on which one side (0: the source) of a flow sends, and the addresses in its `header`. With preferred interfaces,
     /// both ends find the same two that work; packets go to the address of the other one. With the numbers of links, the
-    /// link is the one of this number or, while that does not work, another one. Else it is one that [`Nics::by_hash`] picks.
+    /// link is the one of this number. Else it is one that [`Nics::by_hash`] picks.
     pub fn attach(
         &self,
         net: &Network<'_>,
@@ -40,13 +40,7 @@ impl Nics {
                 (header.src, header.dst) = (Mac::of_host(own.0), Mac::of_host(other.0));
                 net.link_at(node, all.port(hosts[side], both[side]))
             }
-            (Addresses::Links(both), _) => {
-                let links = self.links(net.fabric, hosts[side], hosts[1 - side]);
-                let own = both[side];
-                let works = links.contains(&own);
-                let instead = || links[usize::from(own) % links.len()];
-                net.link_at(node, PortId(if works { own } else { instead() }.into()))
-            }
+            (Addresses::Links(both), _) => net.link_at(node, PortId(both[side].into())),
             _ => self.by_hash(net, flow, side),
         }
     }
@@ -55,6 +49,26 @@ impl Nics {
     /// those of [`Self::links`].
     pub fn all_links(&self, fabric: &Fabric, flow: &Flow) -> [Vec<u8>; 2] {
         [self.links(fabric, flow.src, flow.dst), self.links(fabric, flow.dst, flow.src)]
+    }
+
+    /// The links, by number, on which one side of a flow sends instead of its own if none of these works: its subflows are between
+    /// links and would all wait.
+    pub fn instead(
+        &self,
+        fabric: &Fabric,
+        flow: &Flow,
+        side: usize,
+        subflows: &[Subflow],
+    ) -> Option<Vec<u8>> {
+        let own = |subflow: &Subflow| match subflow.addresses {
+            Addresses::Links(both) => Some(both[side]),
+            Addresses::Hosts | Addresses::Preferred(_) => None,
+        };
+        let mut numbers = subflows.iter().filter_map(own).peekable();
+        numbers.peek()?;
+        let hosts = [flow.src, flow.dst];
+        let links = self.links(fabric, hosts[side], hosts[1 - side]);
+        numbers.all(|number| !links.contains(&number)).then_some(links)
     }
 
     /// The links, by number, on which a host sends into the network and reaches another host; all of them if none does, and at

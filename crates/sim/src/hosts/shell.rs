@@ -17,7 +17,7 @@ use super::places::Place;
 use super::protocol::{End, PacketOf, Protocol};
 use super::reports::{report_opened, report_way};
 use super::stream::{Counts, Piece, Unit};
-use super::subflow::Subflow;
+use super::subflow::{Addresses, Subflow};
 use super::world::World;
 use crate::journal::{FlowNumber, SideReport, SubflowId};
 use crate::network::{HostKind, Network};
@@ -299,10 +299,18 @@ impl<P: Transmission> Hosts for Shell<P> {
         let (queue, pacers) = (&mut self.queue, &mut self.pacers);
         for (place, end) in self.ends.all() {
             let FlowEnd { flow, side } = end.owner();
+            let whole = &cx.world.flows[flow as usize];
+            let instead = cx.nics.instead(cx.net.fabric, whole, side, end.subflows.as_ref());
             for subflow in end.subflows.as_mut() {
                 let sport = if side == 0 { subflow.template.sport } else { subflow.template.dport };
-                let flow = Flow { sport, ..cx.world.flows[flow as usize] };
-                subflow.nic = cx.nics.attach(cx.net, &flow, side, subflow.addresses, &mut subflow.template);
+                let flow = Flow { sport, ..*whole };
+                let addresses = match (&instead, subflow.addresses) {
+                    (Some(links), Addresses::Links(both)) => {
+                        Addresses::Links(both.map(|number| links[usize::from(number) % links.len()]))
+                    }
+                    (_, own) => own,
+                };
+                subflow.nic = cx.nics.attach(cx.net, &flow, side, addresses, &mut subflow.template);
                 let line = line::<P>(queue, pacers, side, subflow, cx.net);
                 if !P::PACES && end.is_waiting {
                     queue.change(place, subflow.line, line, cx.net);

@@ -13,7 +13,7 @@ use crate::packet::{Content, PacketId, WATCHED, Way};
 pub enum Addresses {
     /// Those of the hosts.
     Hosts,
-    /// Those of the links of these numbers, from which packets leave while they work; routes lead to the hosts.
+    /// Those of the links of these numbers, from which packets leave unless no subflow's link works; routes lead to the hosts.
     Links([u8; 2]),
     /// Those of the interfaces of these numbers or, while these do not work, of others.
     Preferred([u8; 2]),
